@@ -40,7 +40,7 @@ SRC_KEEPER := $(sort $(wildcard \
 	lib/helpers/shared_*.c) \
 	ptrace/live/record_locks.c \
 	$(addprefix lib/helpers/, \
-	copy_pause.c oom_score.c guardian.c))
+	copy_pause.c oom_score.c watchdog.c))
 SRC_REMOTE := $(wildcard heapwalk/memory/remote_*.c) \
 	heapwalk/memory/map_file.c heapwalk/heaps/glibc/banner.c
 # A core file becomes a snapshot.
@@ -48,18 +48,24 @@ SRC_CORE := $(call in,ptrace/core) include/mu/regular_file.c
 SRC_SYMBOLIZE := $(call in,lib/symbolize)
 # What recorders wrote becomes text or HTML.
 SRC_VIEW := $(call in,lib/view)
+# What holds the heap.
+SRC_EXPLAIN := $(call in,heapwalk/explain lib/explain)
 # The text of leaks, of the library and of the command.
 SRC_TEXT := $(addprefix lib/,term/names.c term/safe_text.c term/out.c \
 	writers/leaks_text.c writers/frame_line.c)
 SRC_COMMAND := $(SRC_KEEPER) $(SRC_REMOTE) $(SRC_CORE) $(SRC_SYMBOLIZE) \
-	$(SRC_VIEW) $(filter-out lib/cli/main.c $(SRC_TEXT),$(call in, \
-	$(addprefix lib/,term check writers command doctor cli)))
+	$(SRC_VIEW) $(SRC_EXPLAIN) $(filter-out lib/cli/main.c $(SRC_TEXT),$(call in, \
+	$(addprefix lib/,term types check writers command doctor cli)))
 COMMAND_OBJS := $(SRC_COMMAND:%.c=$(BUILD)/%.o) \
 	$(BUILD)/lib/command/configured.o
 # Libraries that only the command needs are linked to it and to nothing else.
 COMMAND_LIBS := -ljansson -ldw -lelf -lbsd -liberty -ldl
 
-SRCS := $(filter-out $(SRC_COMMAND), $(SRC_GROUND) $(call in,heapwalk \
+# Replaces functions of libc, which a static library must not.
+SRC_INTERPOSED := lib/pass/exit_calls.c
+INTERPOSED_OBJS := $(SRC_INTERPOSED:%.c=$(BUILD)/%.o)
+
+SRCS := $(filter-out $(SRC_COMMAND) $(SRC_INTERPOSED), $(SRC_GROUND) $(call in,heapwalk \
 	ptrace/live lib/state lib/driver lib/pass lib/helpers lib/pipe \
 	lib/report) $(SRC_TEXT))
 SRCS := $(sort $(SRCS))
@@ -68,7 +74,8 @@ OBJS := $(SRCS:%.c=$(BUILD)/%.o)
 SRC_UNSTOPPED := $(addprefix lib/state/, library.c exit_stack.c \
 	answer_file.c options.c options_signal.c options_reach.c \
 	malloc_probe.c) \
-	$(addprefix lib/pass/, startup.c watch_signal.c memunreachable.c \
+	$(addprefix lib/pass/, startup.c exit_check.c watch_signal.c \
+	memunreachable.c \
 	no_leaks.c why_reachable.c each_unreachable.c) \
 	$(filter-out $(SRC_GROUND),$(call in,lib/report)) $(SRC_TEXT)
 
@@ -123,7 +130,8 @@ deps: ## install what building and testing need
 
 # The canary would be in the TLS, which a stopped thread may not have, and which
 # the thread of a watched signal shares with one that may end.
-$(OBJS) $(COMMAND_OBJS): override CFLAGS += -fno-stack-protector
+$(OBJS) $(INTERPOSED_OBJS) $(COMMAND_OBJS): override CFLAGS += \
+	-fno-stack-protector
 
 # It defines a function in assembler, which no other partition of -flto sees.
 $(BUILD)/include/mu/signal_action.o: override CFLAGS += -fno-lto
@@ -138,10 +146,11 @@ $(BUILD)/%.o: %.c
 	$(Q)$(CC) $(MU_CFLAGS) $(MU_CPPFLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP \
 		-c -o $@ $<
 
-$(BUILD)/$(SO_FULL): $(OBJS) lib/memunreachable.map
+$(BUILD)/$(SO_FULL): $(OBJS) $(INTERPOSED_OBJS) lib/memunreachable.map
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SO) \
 		-Wl,--version-script,lib/memunreachable.map -Wl,-z,defs \
-		-Wl,-z,nodelete -Wl,-z,relro,-z,now -o $@ $(OBJS)
+		-Wl,-z,nodelete -Wl,-z,relro,-z,now -o $@ $(OBJS) \
+		$(INTERPOSED_OBJS)
 	$(Q)ln -sf $(SO_FULL) $(BUILD)/$(SO)
 	$(Q)ln -sf $(SO) $(BUILD)/libmemunreachable.so
 
@@ -228,7 +237,7 @@ demo: ## show the main job
 	$(Q)$(BUILD)/examples/find_leaks
 
 lint: ## -Werror with gcc and clang, aarch64, clang-tidy, format, shellcheck
-	$(Q)sh tests/support/lint.sh $(SRCS) $(SRC_RECORDER) $(SRC_COMMAND) \
+	$(Q)sh tests/support/lint.sh $(SRCS) $(SRC_INTERPOSED) $(SRC_RECORDER) $(SRC_COMMAND) \
 	lib/cli/main.c
 
 format: ## clang-format the tree
@@ -279,6 +288,6 @@ clean: ## remove the build folder
 	rm -rf $(BUILD)
 
 -include $(RECORDER_OBJS:.o=.d)
--include $(OBJS:.o=.d) $(COMMAND_OBJS:.o=.d) $(BUILD)/lib/cli/main.d
+-include $(OBJS:.o=.d) $(INTERPOSED_OBJS:.o=.d) $(COMMAND_OBJS:.o=.d) $(BUILD)/lib/cli/main.d
 
 include tests/tests.mk

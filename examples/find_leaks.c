@@ -134,6 +134,6 @@ main(void)
 
 	pthread_barrier_wait(&reported);
 	pthread_join(thread, NULL);
-	puts("The program goes on: the second thread was joined.");
+	puts("The program continues: the second thread was joined.");
 	return checked ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -29,13 +29,12 @@ all live/environments_*.sh plays each place by each way of stopping
 all live/test_transparency_* looks at each way of stopping
 all live/test_fault_* spoils each way of stopping
 all live/test_arena_faults spoils each way of stopping
-all live/test_exhaust* goes short in each way of stopping
+all live/test_exhausted_groups goes short in each way of stopping
 all live/test_proc_hidden hides /proc from each way of stopping
 all live/test_causes makes each cause of a refusal, one by one
-all live/test_refusal is refused as it traces, one by one
 all live/test_thread_capture* traces processes itself
-all live/test_snapshot_* traces processes itself
-all live/test_recorded_* stops no thread: what is recorded is a copy
+all live/test_snapshot* traces processes itself
+all live/test_recorded* stops no thread: what is recorded is a copy
 all live/recorded_*.sh stops no thread: what is recorded is a copy
 all live/cli_process.sh looks at another process, from outside
 all live/test_check_* looks at another process, from outside
@@ -44,8 +43,7 @@ all live/test_remote_call* looks at another process, from outside
 all live/test_core_files looks at cores
 all live/check_servers.sh looks at other processes, from outside
 all live/doctor.sh asks about other processes, itself
-signal,gdb,strace,sandbox,nobody live/test_failures fails each step of the collector; by signal there is none
-signal,gdb,strace,sandbox,nobody live/test_left_out_spoilt spoils what the collector holds; by signal there is none
+signal,gdb,strace,sandbox,nobody live/test_gap_sync_damaged damages what the collector holds; by signal there is none
 gdb live/test_signal_stop_foreign sends queued signals for as long as gdb holds them back, until the user has none left
 gdb,strace,sandbox,nobody live/test_shortages refuses ptrace itself, among others
 gdb,strace,sandbox,nobody live/test_probe installs its own filters against ptrace

@@ -26,7 +26,7 @@ SUPPORT := $(BUILD)/tests/libsupport.a
 
 .PHONY: check check-unit check-stop-methods check-faults check-asan check-ubsan \
 	check-valgrind check-tsan soak bench check-releases check-suites check-layers \
-	check-layouts check-context check-oracles fuzz tests
+	check-layouts check-context check-documents check-oracles fuzz tests
 
 # Without the entries: tests call what is behind them.
 $(BUILD)/libmemunreachable-recorder-test.a: \
@@ -55,8 +55,9 @@ TEST_CC = $(CC) -std=gnu11 $(MU_WARN) $(MU_CPPFLAGS) $(CHECK_CFLAGS) $(CFLAGS)
 UNIT_COMMAND := $(patsubst tests/%.c,$(BUILD)/tests/%, \
 	$(wildcard tests/unit/test_cli_*.c tests/live/test_check_*.c)) \
 	$(addprefix $(BUILD)/tests/unit/test_, symbols symbols_files \
-	symbols_split loaded symbol_helper symbol_wire guard demangled doctor \
-	core_file core_mappings fuzz_core fuzz_heap_dump fuzz_leaktracer \
+	symbols_split dominators held loaded symbol_helper symbol_wire guard \
+	demangled types doctor core_file core_mappings fuzz_core \
+	fuzz_heap_dump fuzz_leaktracer \
 	fuzz_symbols fuzz_symbol_wire memory_remote glibc_banner) \
 	$(addprefix $(BUILD)/tests/live/test_, core_files process_copy \
 	process_copy_ends remote_call remote_call_waits transparency_eintr)
@@ -116,11 +117,13 @@ $(BUILD)/tests/%: tests/%.cc $(LIBS)
 		-o $@ $< -L$(BUILD) -lmemunreachable \
 		-Wl,-rpath,'$$ORIGIN/../..' -pthread
 
+# -lc first: the library defines _exit(), too, and a program that calls nothing
+# else of it does not need it.
 $(BUILD)/tests/live/victim_%: tests/live/victim_%.c $(SUPPORT) $(LIBS)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(MU_WARN) $(MU_CPPFLAGS) $(CFLAGS) -MMD -MP \
 		-MF $@.d -o $@ $< $(SUPPORT) -Wl,--as-needed -L$(BUILD) \
-		-lmemunreachable -Wl,-rpath,'$$ORIGIN/../..' $(TEST_LIBS) \
+		-lc -lmemunreachable -Wl,-rpath,'$$ORIGIN/../..' $(TEST_LIBS) \
 		$(CHECK_LIBS) -pthread -ldl
 
 # Fedora has no static glibc at hand.
@@ -181,7 +184,7 @@ tests: all $(RECORDED) $(UNIT) $(UNIT_CXX) $(LIVE) $(VICTIMS) $(SHIMS) $(CORPUS)
 	$(BUILD)/tests/support/no_ptrace $(BUILD)/tests/support/silent_fuse examples
 
 .PHONY: check-built
-check-built: tests check-layers check-context
+check-built: tests check-layers check-context check-documents
 
 check: ## run the tests
 	$(Q)$(MAKE) --no-print-directory -j$(JOBS) check-built
@@ -296,6 +299,9 @@ check-suites: all ## suites of git, sqlite3 and Python under the recorder
 
 check-layers: $(OBJS) $(COMMAND_OBJS) $(RECORDER_OBJS) ## who may include and call whom
 	$(Q)NM=$(NM) sh tests/support/check_layers.sh $(BUILD) $^
+
+check-documents: ## what documents and comments name exists
+	$(Q)python3 tests/support/check_documents.py
 
 check-layouts: ## the table of layouts against GLIBC_GIT=a/clone/of/glibc
 	$(Q)CC=$(CC) sh tests/support/layouts.sh $(GLIBC_GIT) $(GLIBC_REFS)

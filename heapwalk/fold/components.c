@@ -16,7 +16,10 @@
 #include "heapwalk/fold/giant_scc.h"
 #include "mu/bits.h"
 
-/* State of a tree: 0 unseen; an order, lower is older; */
+/*
+ * search.of: 0 if the tree was not seen yet; its order of discovery while its
+ * component is open; then the component with this bit.
+ */
 #define CLOSED 0x80000000u /* with this bit, its component */
 
 /* Flag in the remaining edges: an older node is reachable. */
@@ -126,8 +129,8 @@ follow(struct search *search)
 }
 
 /*
- * Search TREE, if it was not seen yet, and all below it. Returns false if the
- * time is over.
+ * Search TREE, if it was not seen yet, and all that it leads to. Returns false
+ * if the deadline has passed.
  */
 static bool
 search_from(struct search *search, uint32_t tree)
@@ -192,7 +195,7 @@ search_all(struct search *search, const struct mu_giant_scc *giant)
 	return !search->deadline->passed;
 }
 
-/* Set what is known of each component by itself. */
+/* Set the fields of each component that do not depend on others. */
 static void
 gather(struct mu_components *components)
 {
@@ -278,8 +281,8 @@ add_up_private(struct mu_components *components)
 }
 
 /*
- * Link the trees of each component in a ring, to walk them where not everything
- * below is known. Otherwise the ring is not needed.
+ * Link the trees of each component in a ring. Readers walk it where the sums of
+ * a component are not complete; if all are, the ring is not made.
  */
 static enum mu_status
 link_trees(struct mu_components *components, const struct search *search,
@@ -386,7 +389,7 @@ describe(struct mu_components *components, const struct search *search,
 		components->all[components->of[search->giant_lowest]].lowest =
 		    search->giant_lowest;
 	find_parents(components, search);
-	status = mu_cycles_settle(components, arena);
+	status = mu_cycles_choose_first(components, arena);
 	if (status != MU_OK)
 		return status;
 	mu_component_sums(components);

@@ -82,6 +82,7 @@ struct mu_components {
 	struct mu_deadline *deadline;
 };
 
+/* The component of NODE, a number below num_components. */
 static inline uint32_t
 mu_component_of(const struct mu_components *components, uint32_t node)
 {

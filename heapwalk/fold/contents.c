@@ -7,7 +7,7 @@
 
 #define MOST ((size_t)256 << 10) /* read at a time: 12 MiB in all */
 
-/* This many in so little space are read together. */
+/* Blocks are read together if so many lie in so little space. */
 #define CROWD 8
 #define CROWD_BYTES ((size_t)128 << 10)
 

@@ -50,6 +50,7 @@ void mu_contents_clear(struct mu_contents *contents);
 void mu_contents_copy(struct mu_memory *memory, uintptr_t address,
     const char *view, size_t size, unsigned char to[MU_LEAK_CONTENTS]);
 
+/* Free the copies. Accepts a zeroed CONTENTS. */
 void mu_contents_close(struct mu_contents *contents);
 
 #endif

@@ -9,9 +9,9 @@
 #include "mu/bits.h"
 
 /* Values of visitor for owners that are cycles; 0 for other owners. */
-enum { WHOLE = 1, PARTLY, SETTLED };
+enum { WHOLE = 1, PARTLY, DONE };
 
-struct settling {
+struct search {
 	struct mu_components *components;
 	struct mu_arena *arena;
 	uint64_t *seen;  /* bits of nodes already looked below; or NULL */
@@ -85,10 +85,10 @@ find_whole(struct mu_components *components)
  * stack.
  */
 static bool
-look_below(const struct settling *settling, uint32_t node,
+look_below(const struct search *search, uint32_t node,
     const struct mu_component *component, uint32_t *depth)
 {
-	const struct mu_components *components = settling->components;
+	const struct mu_components *components = search->components;
 	const struct mu_lost *lost = components->trees.lost;
 	struct mu_edges edges;
 	uint32_t target, tree;
@@ -100,9 +100,9 @@ look_below(const struct settling *settling, uint32_t node,
 			continue;
 		if (mu_tree_entered(&components->trees, target, &tree))
 			return true;
-		if (!mu_bit(settling->seen, target))
-			settling->stack[(*depth)++] = target;
-		mu_bit_set(settling->seen, target);
+		if (!mu_bit(search->seen, target))
+			search->stack[(*depth)++] = target;
+		mu_bit_set(search->seen, target);
 	}
 	return false;
 }
@@ -112,41 +112,41 @@ look_below(const struct settling *settling, uint32_t node,
  * back.
  */
 static bool
-leads_back(const struct settling *settling, uint32_t node,
+leads_back(const struct search *search, uint32_t node,
     const struct mu_component *component)
 {
 	uint32_t depth = 0, tree;
 
 	if (component->visitor == WHOLE ||
-	    mu_tree_entered(&settling->components->trees, node, &tree))
+	    mu_tree_entered(&search->components->trees, node, &tree))
 		return true;
-	if (mu_bit(settling->seen, node))
+	if (mu_bit(search->seen, node))
 		return false;
-	mu_bit_set(settling->seen, node);
-	settling->stack[depth++] = node;
-	while (depth > 0 && !settling->components->deadline->passed)
+	mu_bit_set(search->seen, node);
+	search->stack[depth++] = node;
+	while (depth > 0 && !search->components->deadline->passed)
 		if (look_below(
-			settling, settling->stack[--depth], component, &depth))
+			search, search->stack[--depth], component, &depth))
 			return true;
 	return false;
 }
 
 static bool
-make_room(struct settling *settling)
+make_room(struct search *search)
 {
-	size_t count = settling->components->trees.lost->num_nodes;
+	size_t count = search->components->trees.lost->num_nodes;
 
-	settling->seen = mu_arena_alloc(
-	    settling->arena, count / 64 + 1, sizeof(*settling->seen));
-	settling->stack = mu_arena_alloc_table(
-	    settling->arena, count, sizeof(*settling->stack));
-	return settling->seen != NULL && settling->stack != NULL;
+	search->seen = mu_arena_alloc(
+	    search->arena, count / 64 + 1, sizeof(*search->seen));
+	search->stack =
+	    mu_arena_alloc_table(search->arena, count, sizeof(*search->stack));
+	return search->seen != NULL && search->stack != NULL;
 }
 
 enum mu_status
-mu_cycles_settle(struct mu_components *components, struct mu_arena *arena)
+mu_cycles_choose_first(struct mu_components *components, struct mu_arena *arena)
 {
-	struct settling settling = { components, arena, NULL, NULL };
+	struct search search = { components, arena, NULL, NULL };
 	struct mu_component *component;
 	uint32_t node;
 
@@ -161,12 +161,12 @@ mu_cycles_settle(struct mu_components *components, struct mu_arena *arena)
 		    (component->visitor != WHOLE &&
 			component->visitor != PARTLY))
 			continue;
-		if (component->visitor == PARTLY && settling.seen == NULL &&
-		    !make_room(&settling))
+		if (component->visitor == PARTLY && search.seen == NULL &&
+		    !make_room(&search))
 			return MU_ERR_NO_MEMORY;
-		if (leads_back(&settling, node, component)) {
+		if (leads_back(&search, node, component)) {
 			component->lowest = node;
-			component->visitor = SETTLED;
+			component->visitor = DONE;
 		}
 	}
 	return MU_OK;

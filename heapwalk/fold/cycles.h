@@ -10,7 +10,7 @@
  * its trees, but not in the cycle. Parents of COMPONENTS are known.
  * MU_ERR_NO_MEMORY.
  */
-enum mu_status mu_cycles_settle(
+enum mu_status mu_cycles_choose_first(
     struct mu_components *components, struct mu_arena *arena);
 
 #endif

@@ -6,6 +6,7 @@
 #include "heapwalk/fold/components.h"
 #include "heapwalk/fold/contents.h"
 #include "heapwalk/fold/fold_alone.h"
+#include "heapwalk/fold/groups.h"
 #include "heapwalk/fold/reported.h"
 #include "heapwalk/fold/similar.h"
 #include "heapwalk/fold/top_n.h"
@@ -15,7 +16,8 @@
 
 #define WORDS_EACH 64 /* work charged for finding an owner's stack */
 
-#define MANY_ENTRIES 64 /* entries whose contents are read together */
+#define FEW_ENTRIES ((size_t)16) /* if only groups are wanted */
+#define MANY_ENTRIES 64          /* entries whose contents are read together */
 
 /* The sources of entries. */
 struct owners {
@@ -25,12 +27,7 @@ struct owners {
 	struct mu_top_n top;
 	struct mu_deadline *deadline;
 	struct mu_leaks *leaks;
-};
-
-/* What the answer should have. */
-struct wanted {
-	size_t limit; /* entries */
-	bool contents;
+	struct mu_groups groups;
 };
 
 void
@@ -117,8 +114,8 @@ choose_owners(struct owners *owners, size_t limit, struct mu_arena *arena)
 }
 
 /*
- * Read the owner whose block stands for NUMBER. GROUP is NULL if that is not a
- * group.
+ * Read the owner with NUMBER: a component or, with MU_GROUP, owners with equal
+ * stacks, which *GROUP then points to (otherwise NULL).
  */
 static bool
 read_owner(const struct owners *owners, uint32_t number, struct mu_owner *owner,
@@ -133,10 +130,29 @@ read_owner(const struct owners *owners, uint32_t number, struct mu_owner *owner,
 	    owner, owners->components, number, owners->recorder);
 }
 
-/* BYTES are the block's first bytes; NULL: read them, if they are wanted. */
+/*
+ * Describe OWNER as LEAK. BYTES are its first bytes; NULL: read them, if they
+ * are wanted.
+ */
+static void
+describe_owner(struct mu_leak *leak, const struct owners *owners,
+    const struct mu_owner *owner, const struct mu_fold_wanted *wanted,
+    const unsigned char *bytes, uintptr_t frames[MU_STACK_MAX_FRAMES])
+{
+	mu_owner_describe(leak, owner, owners->recorder, frames);
+	if (bytes != NULL)
+		memcpy(leak->contents, bytes, MU_LEAK_CONTENTS);
+	else if (wanted->contents)
+		mu_contents_copy(owners->components->trees.lost->graph->memory,
+		    leak->range.begin, mu_owner_view(owner), owner->size,
+		    leak->contents);
+	leak->group = mu_groups_rank(&owners->groups, owner->component);
+}
+
+/* BYTES are as above. */
 static bool
 add_entry(struct mu_leaks *leaks, const struct owners *owners, uint32_t number,
-    const struct wanted *wanted, const unsigned char *bytes)
+    const struct mu_fold_wanted *wanted, const unsigned char *bytes)
 {
 	uintptr_t frames[MU_STACK_MAX_FRAMES];
 	const struct mu_group *group;
@@ -145,13 +161,7 @@ add_entry(struct mu_leaks *leaks, const struct owners *owners, uint32_t number,
 
 	if (!read_owner(owners, number, &owner, &group))
 		return true;
-	mu_owner_describe(&leak, &owner, owners->recorder, frames);
-	if (bytes != NULL)
-		memcpy(leak.contents, bytes, MU_LEAK_CONTENTS);
-	else if (wanted->contents)
-		mu_contents_copy(owners->components->trees.lost->graph->memory,
-		    leak.range.begin, mu_owner_view(&owner), owner.size,
-		    leak.contents);
+	describe_owner(&leak, owners, &owner, wanted, bytes, frames);
 	if (group != NULL)
 		mu_group_describe(&leak, group);
 	return mu_packed_add(&leaks->entries, &leak);
@@ -180,7 +190,7 @@ read_contents(
 /* Returns false if memory is exhausted. */
 static bool
 add_entries(struct mu_leaks *leaks, const struct owners *owners,
-    const struct wanted *wanted, struct mu_contents *contents)
+    const struct mu_fold_wanted *wanted, struct mu_contents *contents)
 {
 	const struct mu_top_n *top = &owners->top;
 	const unsigned char *bytes = NULL;
@@ -199,12 +209,23 @@ add_entries(struct mu_leaks *leaks, const struct owners *owners,
 	return true;
 }
 
+/* The number of entries to make. Where groups are reported, few suffice. */
+static size_t
+entries_limit(const struct owners *owners, const struct mu_fold_wanted *wanted)
+{
+	if (owners->groups.by == MU_BY_BLOCK || wanted->list ||
+	    wanted->limit < FEW_ENTRIES)
+		return wanted->limit;
+	return FEW_ENTRIES;
+}
+
 static enum mu_status
 list_entries(struct mu_leaks *leaks, struct owners *owners,
-    const struct wanted *wanted, struct mu_arena *arena)
+    const struct mu_fold_wanted *wanted, struct mu_arena *arena)
 {
 	const struct mu_graph *graph = owners->components->trees.lost->graph;
-	enum mu_status status = choose_owners(owners, wanted->limit, arena);
+	enum mu_status status =
+	    choose_owners(owners, entries_limit(owners, wanted), arena);
 	struct mu_contents contents = { .max = 0 };
 	bool added;
 
@@ -216,6 +237,62 @@ list_entries(struct mu_leaks *leaks, struct owners *owners,
 	added = add_entries(leaks, owners, wanted, &contents);
 	mu_contents_close(&contents);
 	return added ? MU_OK : MU_ERR_NO_MEMORY;
+}
+
+static void
+note_moved(void *ctx, size_t size)
+{
+	const struct owners *owners = ctx;
+
+	if (owners->recorder == NULL)
+		mu_leaks_add_unrecorded(owners->leaks, size);
+}
+
+static void
+find_groups(struct owners *owners, const struct mu_fold_wanted *wanted,
+    struct mu_arena *arena)
+{
+	struct mu_groups *groups = &owners->groups;
+
+	*groups = (struct mu_groups) { .by = wanted->by,
+		.components = owners->components,
+		.arena = arena,
+		.moved = note_moved,
+		.ctx = owners };
+	if (wanted->by != MU_BY_BLOCK)
+		mu_groups_find(groups, wanted->snap, wanted->limit);
+}
+
+/* If memory is exhausted, fewer than there are. */
+static void
+add_groups(struct mu_leaks *leaks, struct owners *owners,
+    const struct mu_fold_wanted *wanted)
+{
+	struct mu_groups_info info = { .by = owners->groups.by,
+		.num_total = owners->groups.count,
+		.rest_blocks = leaks->num_leaks,
+		.rest_bytes = leaks->leak_bytes };
+	uintptr_t frames[MU_STACK_MAX_FRAMES];
+	struct mu_lost_group group;
+	struct mu_owner owner;
+	uint32_t component;
+
+	if (info.by == MU_BY_BLOCK)
+		return;
+	for (; info.count < owners->groups.top.count; info.count++) {
+		mu_groups_describe(
+		    &owners->groups, info.count, &group, &component);
+		if (!mu_owner_read(&owner, owners->components, component,
+			owners->recorder))
+			break;
+		describe_owner(
+		    &group.example, owners, &owner, wanted, NULL, frames);
+		if (!mu_packed_add_group(&leaks->entries, &group))
+			break;
+		info.rest_blocks -= group.num_blocks;
+		info.rest_bytes -= group.total_bytes;
+	}
+	leaks->groups = info;
 }
 
 size_t
@@ -283,7 +360,7 @@ reset(struct mu_leaks *leaks, const struct mu_graph *graph,
 
 	*leaks = (struct mu_leaks) { .entries = { .arena = graph->arena } };
 	if (blocks->recorder != NULL)
-		leaks->sample_bytes = blocks->recorder->about.sample_bytes;
+		leaks->sample_bytes = blocks->recorder->header.sample_bytes;
 	if (components == NULL) {
 		mu_lost_count(blocks, &leaks->num_leaks, &leaks->leak_bytes);
 	} else {
@@ -300,7 +377,8 @@ reset(struct mu_leaks *leaks, const struct mu_graph *graph,
 
 static enum mu_status
 make_entries(struct mu_leaks *leaks, struct mu_graph *graph,
-    const struct wanted *wanted, struct mu_deadline *deadline, bool *complete)
+    const struct mu_fold_wanted *wanted, struct mu_deadline *deadline,
+    bool *complete)
 {
 	struct mu_arena *arena = graph->arena;
 	struct mu_components components;
@@ -325,7 +403,11 @@ make_entries(struct mu_leaks *leaks, struct mu_graph *graph,
 	if (status == MU_OK)
 		status = mu_components_sum_retained(&components, arena);
 	if (status == MU_OK)
+		find_groups(&owners, wanted, arena);
+	if (status == MU_OK)
 		status = list_entries(leaks, &owners, wanted, arena);
+	if (status == MU_OK)
+		add_groups(leaks, &owners, wanted);
 	if (status == MU_OK)
 		subtract_reported(leaks, &owners);
 	*complete = *complete && !deadline->passed;
@@ -335,7 +417,8 @@ make_entries(struct mu_leaks *leaks, struct mu_graph *graph,
 /* The edges take most of the memory: without them there may be enough. */
 static enum mu_status
 make_entries_without(struct mu_leaks *leaks, struct mu_graph *graph,
-    const struct wanted *wanted, struct mu_deadline *deadline, bool *complete)
+    const struct mu_fold_wanted *wanted, struct mu_deadline *deadline,
+    bool *complete)
 {
 	size_t refused = graph->arena->refused;
 	enum mu_status status;
@@ -352,7 +435,7 @@ make_entries_without(struct mu_leaks *leaks, struct mu_graph *graph,
 /* Make entries of single blocks. */
 static enum mu_status
 make_alone(struct mu_leaks *leaks, struct mu_graph *graph,
-    const struct wanted *wanted, struct mu_why *why)
+    const struct mu_fold_wanted *wanted, struct mu_why *why)
 {
 	mu_arena_rewind(graph->arena, graph->pieces);
 	reset(leaks, graph, NULL);
@@ -362,29 +445,29 @@ make_alone(struct mu_leaks *leaks, struct mu_graph *graph,
 }
 
 enum mu_status
-mu_fold(struct mu_leaks *leaks, struct mu_graph *graph, size_t limit,
-    bool contents, uint64_t deadline_ns, struct mu_why *why)
+mu_fold(struct mu_leaks *leaks, struct mu_graph *graph,
+    const struct mu_fold_wanted *wanted, uint64_t deadline_ns,
+    struct mu_why *why)
 {
-	struct wanted wanted = { limit, contents };
 	struct mu_deadline deadline = { .ns = deadline_ns };
 	struct mu_arena_piece *before = graph->arena->pieces;
 	enum mu_status status;
 	bool complete = true;
 
-	if (limit == 0) {
+	if (wanted->limit == 0) {
 		reset(leaks, graph, NULL);
 		return MU_OK;
 	}
-	status = make_entries(leaks, graph, &wanted, &deadline, &complete);
+	status = make_entries(leaks, graph, wanted, &deadline, &complete);
 	if (status == MU_ERR_NO_MEMORY) {
 		mu_arena_rewind(graph->arena, before);
 		status = make_entries_without(
-		    leaks, graph, &wanted, &deadline, &complete);
+		    leaks, graph, wanted, &deadline, &complete);
 	}
 	if (status == MU_ERR_TIMEOUT)
 		return lack_of_time(leaks, why);
 	if (status != MU_OK)
-		return make_alone(leaks, graph, &wanted, why);
+		return make_alone(leaks, graph, wanted, why);
 	if (!complete)
 		return mu_why(why, MU_PARTIAL,
 		    "the time ran out before all that the leaks refer to was "

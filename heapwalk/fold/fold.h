@@ -34,6 +34,19 @@ struct mu_leaks {
 	size_t unrecorded_least, unrecorded_most;
 
 	size_t sample_bytes; /* of the recorder; 0: every stack was recorded */
+
+	/* The groups follow the entries; all of them, or the largest. */
+	struct mu_groups_info groups;
+};
+
+/* What the answer should have. */
+struct mu_fold_wanted {
+	size_t limit;  /* entries, and groups */
+	bool contents; /* of both */
+	enum mu_by by; /* how to group */
+	bool list;     /* all entries, even if there are groups */
+	const struct mu_snapshot *snap; /* for groups; may be NULL: see
+					   mu_groups_find() */
 };
 
 /* Most bytes that folding takes if all blocks of GRAPH are lost. */
@@ -47,9 +60,10 @@ void mu_leaks_add_unrecorded(struct mu_leaks *leaks, size_t size);
 
 /*
  * Fold; merge entries with the same allocation stack, if there is a
- * blocks->recorder (heapwalk/fold/similar.h); take the LIMIT largest entries,
- * with CONTENTS or without. Entries are allocated from GRAPH's arena; GRAPH
- * cannot be used otherwise afterwards.
+ * blocks->recorder (heapwalk/fold/similar.h); take the largest entries that are
+ * WANTED. Entries are allocated from GRAPH's arena; GRAPH cannot be used
+ * otherwise afterwards. There are groups only if there was enough memory and
+ * time: see leaks->groups.by.
  *
  * num_leaks and leak_bytes are always right. MU_PARTIAL with WHY: DEADLINE_NS
  * came first, and the referenced figures of some entries are lower bounds, or
@@ -57,6 +71,7 @@ void mu_leaks_add_unrecorded(struct mu_leaks *leaks, size_t size);
  * block (heapwalk/fold/fold_alone.h).
  */
 enum mu_status mu_fold(struct mu_leaks *leaks, struct mu_graph *graph,
-    size_t limit, bool contents, uint64_t deadline_ns, struct mu_why *why);
+    const struct mu_fold_wanted *wanted, uint64_t deadline_ns,
+    struct mu_why *why);
 
 #endif

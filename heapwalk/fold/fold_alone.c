@@ -17,7 +17,7 @@ know(struct mu_owner *owner, const struct mu_block *block,
     const struct mu_recorder *recorder)
 {
 	*owner = (struct mu_owner) { .block = *block };
-	mu_owner_know(owner, recorder);
+	mu_owner_read_record(owner, recorder);
 	owner->bytes = owner->size;
 }
 

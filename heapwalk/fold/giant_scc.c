@@ -15,7 +15,7 @@
 #define MIN_TREES 65536 /* fewer trees stay in the cache anyway */
 #define SHARE 8         /* of the trees, at least one in that many */
 #define MAX_LOOKS 16    /* at each edge */
-#define WORD_LOOKS 4    /* cost of a word of bits, in looks */
+#define WORD_LOOKS 4    /* cost of looking at a word of bits, in edges */
 #define STARTS 16
 #define MAX_STEPS (1u << 14) /* length of a walk in search of a circle */
 #define TRIES_SHARE 8        /* one in so many trees is examined by itself */
@@ -202,8 +202,8 @@ is_tired(const struct finding *finding)
 }
 
 /*
- * True if TREE, which is below, leads to a member. If not, it is no longer
- * marked as followed. False also if that takes too long: see is_tired().
+ * True if TREE, which members lead to, leads to a member. Otherwise its mark as
+ * followed is removed. Also false if the search takes too long: see is_tired().
  */
 static bool
 leads_back(struct finding *finding, uint32_t tree)
@@ -237,8 +237,8 @@ leads_back(struct finding *finding, uint32_t tree)
 }
 
 /*
- * True if other trees lead only to members among what is below. *ENTERED: some
- * do.
+ * True if each edge from another tree into what members lead to ends at a
+ * member. *ENTERED: there is such an edge.
  */
 static bool
 is_entered_well(struct finding *finding, bool *entered)
@@ -267,7 +267,9 @@ is_entered_well(struct finding *finding, bool *entered)
 	return true;
 }
 
-/* All that is below counts as the component, if that makes no difference. */
+/*
+ * Take all that members lead to as the component, if that makes no difference.
+ */
 static bool
 take_all(struct finding *finding)
 {

@@ -1,4 +1,4 @@
-/* An entry of the answer. */
+/* An entry of the answer, and a group of entries. */
 #ifndef HEAPWALK_FOLD_LEAKS_H
 #define HEAPWALK_FOLD_LEAKS_H
 
@@ -23,6 +23,54 @@ struct mu_leak {
 	size_t num_more;       /* further frames */
 	const uintptr_t *more; /* owned by the maker of the entry */
 	bool cut;              /* the recorder kept no more frames */
+	size_t group;          /* 1 + index of its group; 0: in none */
+};
+
+/* How entries are grouped; see heapwalk/fold/groups.h. */
+enum mu_by {
+	MU_BY_BLOCK, /* not at all */
+	MU_BY_STACK, /* by stack, or by shape if none is known */
+	MU_BY_SHAPE,
+	MU_BY_TYPE,   /* by tag, or by size if there is none */
+	MU_BY_MODULE, /* of the function that allocated, or else of the tag */
+};
+
+/* heapwalk/fold/shape.h */
+#define MU_GROUP_HOLDS 12
+#define MU_GROUP_DEPTH 3
+#define MU_GROUP_TEXT 24
+
+/* What hangs on the example of a group: blocks that are alike. */
+struct mu_lost_hold {
+	size_t parent; /* 1 + index of the row that it hangs on; 0: example */
+	size_t offset; /* of the word in that */
+	bool element;  /* that is an array, and this one of its elements */
+	bool again;    /* that is like this one: a list, a tree */
+	size_t size;   /* of each block, in bytes; 0: they differ */
+	uintptr_t tag; /* of each block; 0: none */
+	uintptr_t address; /* of the first one */
+	size_t count, bytes;
+	char text[MU_GROUP_TEXT]; /* of the first one; "": none */
+};
+
+/* Members are those of struct mu_grouped. */
+struct mu_lost_group {
+	uint64_t key;
+	size_t size;
+	uintptr_t tag, place;
+	bool mixed; /* their types may differ */
+	size_t count, bytes, num_blocks, total_bytes;
+	struct mu_leak example;
+	size_t num_holds;
+	struct mu_lost_hold holds[MU_GROUP_HOLDS];
+};
+
+/* What the limit cut of the groups. */
+struct mu_groups_info {
+	enum mu_by by;                  /* MU_BY_BLOCK: there are none */
+	size_t count;                   /* in the answer */
+	size_t num_total;               /* with those that the limit cut */
+	size_t rest_blocks, rest_bytes; /* of these */
 };
 
 #endif

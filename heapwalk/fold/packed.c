@@ -12,7 +12,8 @@ enum {
 	HAS_FRAMES = 4,
 	IS_CUT = 8,
 	HAS_TOTAL = 16, /* the total is not the sum of the others */
-	ALL_FLAGS = 31,
+	HAS_GROUP = 32,
+	ALL_FLAGS = 63,
 };
 
 static void
@@ -79,6 +80,8 @@ flags_of(const struct mu_leak *entry)
 		flags |= IS_CUT;
 	if (entry->total_size != sum_of(entry))
 		flags |= HAS_TOTAL;
+	if (entry->group != 0)
+		flags |= HAS_GROUP;
 	return flags;
 }
 
@@ -140,9 +143,8 @@ make_piece(const struct mu_packed *packed, size_t need)
 }
 
 static struct mu_packed_piece *
-piece_with_room(struct mu_packed *packed, const struct mu_leak *entry)
+piece_with_room(struct mu_packed *packed, size_t need)
 {
-	size_t need = MU_PACKED_MOST_WITH(entry->num_frames + entry->num_more);
 	struct mu_packed_piece *piece = packed->last;
 
 	if (piece != NULL && piece->size - piece->used >= need)
@@ -158,40 +160,120 @@ piece_with_room(struct mu_packed *packed, const struct mu_leak *entry)
 	return piece;
 }
 
+static size_t
+most_of(const struct mu_leak *entry)
+{
+	return MU_PACKED_MOST_WITH(entry->num_frames + entry->num_more);
+}
+
+static void
+put_entry(
+    struct mu_packed *packed, unsigned char **at, const struct mu_leak *entry)
+{
+	unsigned flags = flags_of(entry);
+
+	*(*at)++ = (unsigned char)flags;
+	put_difference(at, packed->before, entry->range.begin);
+	packed->before = entry->range.begin;
+	put(at, mu_range_size(entry->range));
+	if (flags & HAS_REFERENCED) {
+		put(at, entry->referenced_count);
+		put(at, entry->referenced_size);
+	}
+	if (flags & HAS_SIMILAR) {
+		put(at, entry->similar_count);
+		put(at, entry->similar_size);
+		put(at, entry->similar_referenced_count);
+		put(at, entry->similar_referenced_size);
+	}
+	if (flags & HAS_FRAMES)
+		put_frames(at, entry);
+	if (flags & HAS_TOTAL)
+		put(at, entry->total_size);
+	if (flags & HAS_GROUP)
+		put(at, entry->group);
+	put_contents(at, entry);
+}
+
+/* AT is the end of what was appended to PIECE. */
+static void
+appended(struct mu_packed *packed, struct mu_packed_piece *piece,
+    const unsigned char *at)
+{
+	size_t used = (size_t)(at - piece->bytes);
+
+	packed->size += used - piece->used;
+	piece->used = used;
+}
+
 bool
 mu_packed_add(struct mu_packed *packed, const struct mu_leak *entry)
 {
-	struct mu_packed_piece *piece = piece_with_room(packed, entry);
-	unsigned flags = flags_of(entry);
+	struct mu_packed_piece *piece = piece_with_room(packed, most_of(entry));
 	unsigned char *at;
-	size_t used;
 
 	if (piece == NULL)
 		return false;
 	at = piece->bytes + piece->used;
-	*at++ = (unsigned char)flags;
-	put_difference(&at, packed->before, entry->range.begin);
-	packed->before = entry->range.begin;
-	put(&at, mu_range_size(entry->range));
-	if (flags & HAS_REFERENCED) {
-		put(&at, entry->referenced_count);
-		put(&at, entry->referenced_size);
-	}
-	if (flags & HAS_SIMILAR) {
-		put(&at, entry->similar_count);
-		put(&at, entry->similar_size);
-		put(&at, entry->similar_referenced_count);
-		put(&at, entry->similar_referenced_size);
-	}
-	if (flags & HAS_FRAMES)
-		put_frames(&at, entry);
-	if (flags & HAS_TOTAL)
-		put(&at, entry->total_size);
-	put_contents(&at, entry);
-	used = (size_t)(at - piece->bytes);
-	packed->size += used - piece->used;
-	piece->used = used;
+	put_entry(packed, &at, entry);
+	appended(packed, piece, at);
+	packed->entries_size = packed->size;
 	packed->count++;
+	return true;
+}
+
+static void
+put_text(unsigned char **at, const char *text)
+{
+	size_t length = strnlen(text, MU_GROUP_TEXT - 1);
+
+	put(at, length);
+	memcpy(*at, text, length);
+	*at += length;
+}
+
+static void
+put_hold(unsigned char **at, const struct mu_lost_hold *hold)
+{
+	put(at, hold->parent);
+	put(at,
+	    hold->offset << 2 | (unsigned)hold->element << 1 |
+		(unsigned)hold->again);
+	put(at, hold->size);
+	put(at, hold->tag);
+	put(at, hold->address);
+	put(at, hold->count);
+	put(at, hold->bytes);
+	put_text(at, hold->text);
+}
+
+bool
+mu_packed_add_group(struct mu_packed *packed, const struct mu_lost_group *group)
+{
+	struct mu_packed_piece *piece = piece_with_room(
+	    packed, most_of(&group->example) + MU_PACKED_GROUP_MORE);
+	unsigned char *at;
+	size_t i;
+
+	if (piece == NULL)
+		return false;
+	at = piece->bytes + piece->used;
+	if (packed->num_groups == 0)
+		packed->before = 0;
+	put_entry(packed, &at, &group->example);
+	put(&at, group->key);
+	put(&at, group->size);
+	put(&at, group->tag);
+	put(&at, group->place << 1 | group->mixed);
+	put(&at, group->count);
+	put(&at, group->bytes);
+	put(&at, group->num_blocks);
+	put(&at, group->total_bytes);
+	put(&at, group->num_holds);
+	for (i = 0; i < group->num_holds; i++)
+		put_hold(&at, &group->holds[i]);
+	appended(packed, piece, at);
+	packed->num_groups++;
 	return true;
 }
 
@@ -264,9 +346,91 @@ mu_packed_next(struct mu_packed_at *at, struct mu_leak *entry)
 	if (flags & HAS_FRAMES)
 		take_frames(at, entry);
 	entry->total_size = flags & HAS_TOTAL ? take(at) : sum_of(entry);
+	if (flags & HAS_GROUP)
+		entry->group = take(at);
 	entry->cut = flags & IS_CUT;
 	take_contents(at, entry);
 	if (flags > ALL_FLAGS || entry->range.end < entry->range.begin)
 		at->damaged = true;
 	return !at->damaged;
+}
+
+static void
+take_text(struct mu_packed_at *at, char text[MU_GROUP_TEXT])
+{
+	uint64_t length = take(at);
+
+	if (length >= MU_GROUP_TEXT || length > (size_t)(at->end - at->next)) {
+		at->damaged = true;
+		return;
+	}
+	memcpy(text, at->next, length);
+	at->next += length;
+}
+
+/* INDEX is that of HOLD, which can only hang on an earlier row. */
+static void
+take_hold(struct mu_packed_at *at, size_t index, struct mu_lost_hold *hold)
+{
+	uint64_t offset;
+
+	hold->parent = take(at);
+	offset = take(at);
+	hold->offset = offset >> 2;
+	hold->element = (offset & 2) != 0;
+	hold->again = (offset & 1) != 0;
+	hold->size = take(at);
+	hold->tag = take(at);
+	hold->address = take(at);
+	hold->count = take(at);
+	hold->bytes = take(at);
+	take_text(at, hold->text);
+	if (hold->parent > index)
+		at->damaged = true;
+}
+
+bool
+mu_packed_next_group(struct mu_packed_at *at, struct mu_lost_group *group)
+{
+	size_t i;
+
+	*group = (struct mu_lost_group) { .count = 0 };
+	if (!mu_packed_next(at, &group->example))
+		return false;
+	group->key = take(at);
+	group->size = take(at);
+	group->tag = take(at);
+	group->place = take(at);
+	group->mixed = group->place & 1;
+	group->place >>= 1;
+	group->count = take(at);
+	group->bytes = take(at);
+	group->num_blocks = take(at);
+	group->total_bytes = take(at);
+	group->num_holds = take(at);
+	if (group->num_holds > MU_GROUP_HOLDS) {
+		group->num_holds = 0;
+		at->damaged = true;
+	}
+	for (i = 0; i < group->num_holds; i++)
+		take_hold(at, i, &group->holds[i]);
+	return !at->damaged;
+}
+
+/* Each entry and each group has at least MU_PACKED_LEAST bytes. */
+bool
+mu_packed_fits(const struct mu_groups_info *info, size_t num_entries,
+    size_t size, size_t lost, size_t bytes)
+{
+	size_t most = info->count > 0 ? MU_PACKED_GROUP_MOST : MU_PACKED_MOST;
+	size_t least = size / MU_PACKED_LEAST;
+
+	if (info->by > MU_BY_MODULE || info->count > least ||
+	    num_entries > least - info->count ||
+	    (num_entries + info->count == 0 && size > 0))
+		return false;
+	return size / most <= num_entries + info->count &&
+	    info->count <= info->num_total && info->num_total <= lost &&
+	    info->rest_blocks <= lost && info->rest_bytes <= bytes &&
+	    (info->by != MU_BY_BLOCK || info->num_total == 0);
 }

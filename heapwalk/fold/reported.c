@@ -85,6 +85,26 @@ count_component(struct mu_reported *reported, struct mu_components *components,
 }
 
 void
+mu_reported_begin(struct mu_components *components)
+{
+	uint32_t i;
+
+	for (i = 0; i < components->num_components; i++)
+		components->all[i].visitor = 0;
+	components->num_pending = 0;
+}
+
+void
+mu_reported_add(struct mu_reported *reported, struct mu_components *components,
+    uint32_t component)
+{
+	count_component(reported, components, component);
+	while (components->num_pending > 0 && !components->deadline->passed)
+		count_component(reported, components,
+		    components->pending[--components->num_pending]);
+}
+
+void
 mu_reported_count(struct mu_reported *reported,
     struct mu_components *components, struct mu_group *groups,
     const struct mu_chosen *chosen, size_t count)
@@ -93,14 +113,8 @@ mu_reported_count(struct mu_reported *reported,
 
 	mark_chosen(components, groups, chosen, count);
 	components->num_pending = 0;
-	for (i = 0; i < components->num_components; i++) {
-		if (components->all[i].parent != MU_NO_PARENT ||
-		    !is_reported(&components->all[i], groups))
-			continue;
-		count_component(reported, components, i);
-		while (components->num_pending > 0 &&
-		    !components->deadline->passed)
-			count_component(reported, components,
-			    components->pending[--components->num_pending]);
-	}
+	for (i = 0; i < components->num_components; i++)
+		if (components->all[i].parent == MU_NO_PARENT &&
+		    is_reported(&components->all[i], groups))
+			mu_reported_add(reported, components, i);
 }

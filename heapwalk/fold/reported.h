@@ -14,6 +14,15 @@ struct mu_reported {
 };
 
 /*
+ * Add to REPORTED what the owner COMPONENT leads to, without what was counted
+ * for another owner. Before the first one call mu_reported_begin(); the visitor
+ * of each component is changed.
+ */
+void mu_reported_begin(struct mu_components *components);
+void mu_reported_add(struct mu_reported *reported,
+    struct mu_components *components, uint32_t component);
+
+/*
  * Count the blocks that the COUNT owners or groups in CHOSEN lead to. The
  * visitor of each owner in COMPONENTS is MU_GROUP and its number in GROUPS, or
  * 0; it is changed, and so is that of each counted component. Time: linear in

@@ -167,7 +167,7 @@ count_open(const struct mu_components *components)
 	return count;
 }
 
-/* Walk from owners whose slots lack something that they reach. */
+/* Walk from owners whose slots do not have all that they reach. */
 static void
 sum_rest(struct mu_components *components)
 {

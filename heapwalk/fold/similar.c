@@ -18,7 +18,7 @@ struct mu_similar_kept {
 };
 
 void
-mu_owner_know(struct mu_owner *owner, const struct mu_recorder *recorder)
+mu_owner_read_record(struct mu_owner *owner, const struct mu_recorder *recorder)
 {
 	struct mu_range block = owner->block.range;
 
@@ -40,7 +40,7 @@ mu_owner_read(struct mu_owner *owner, const struct mu_components *components,
 
 	if (!mu_lost_block(components->trees.lost, one->lowest, &owner->block))
 		return false;
-	mu_owner_know(owner, recorder);
+	mu_owner_read_record(owner, recorder);
 	mu_components_reach(components, component, &count, &bytes);
 	owner->component = component;
 	owner->lowest = one->lowest;
@@ -63,25 +63,37 @@ describe_stack(struct mu_leak *leak, const uintptr_t *frames, size_t num)
 		leak->more = frames + MU_LEAK_FRAMES;
 }
 
+size_t
+mu_owner_stack(const struct mu_owner *owner, const struct mu_recorder *recorder,
+    uintptr_t frames[MU_STACK_MAX_FRAMES])
+{
+	const struct mu_heap_member *heap = owner->block.heap;
+	size_t num = 0;
+
+	if (recorder != NULL)
+		num = mu_recorder_stack(
+		    recorder, owner->known.stack, frames, MU_STACK_MAX_FRAMES);
+	if (num == 0 && heap != NULL && heap->ops->backtrace != NULL)
+		num = heap->ops->backtrace(
+		    heap, &owner->block, frames, MU_STACK_MAX_FRAMES);
+	return num;
+}
+
 void
 mu_owner_describe(struct mu_leak *leak, const struct mu_owner *owner,
     const struct mu_recorder *recorder, uintptr_t frames[MU_STACK_MAX_FRAMES])
 {
-	const struct mu_heap_member *heap = owner->block.heap;
-	size_t num = 0;
+	size_t num;
 
 	*leak = (struct mu_leak) { .num_frames = 0 };
 	leak->range = owner->known.range;
 	leak->referenced_count = owner->referenced_count;
 	leak->referenced_size = owner->referenced_size;
 	leak->total_size = owner->bytes;
-	if (recorder != NULL)
-		num = mu_recorder_stack(
-		    recorder, owner->known.stack, frames, MU_STACK_MAX_FRAMES);
-	leak->cut = num > 0 && num >= recorder->about.max_frames;
-	if (num == 0 && heap != NULL && heap->ops->backtrace != NULL)
-		num = heap->ops->backtrace(
-		    heap, &owner->block, frames, MU_STACK_MAX_FRAMES);
+	num = mu_owner_stack(owner, recorder, frames);
+	leak->cut = num > 0 && recorder != NULL &&
+	    owner->known.stack >= MU_STACK_FIRST &&
+	    num >= recorder->header.max_frames;
 	describe_stack(leak, frames, num);
 }
 
@@ -178,7 +190,7 @@ static bool
 is_unsampled(const struct mu_similar *similar, uint32_t stack)
 {
 	return similar->recorder != NULL &&
-	    similar->recorder->about.sample_bytes != 0 &&
+	    similar->recorder->header.sample_bytes != 0 &&
 	    (stack == MU_STACK_NONE || stack == MU_STACK_OFF ||
 		stack == MU_STACK_OFF_CHILD);
 }

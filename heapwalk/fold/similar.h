@@ -37,7 +37,8 @@ struct mu_similar {
 };
 
 /* Read what RECORDER (NULL: none) knows about OWNER, whose block is set. */
-void mu_owner_know(struct mu_owner *owner, const struct mu_recorder *recorder);
+void mu_owner_read_record(
+    struct mu_owner *owner, const struct mu_recorder *recorder);
 
 /*
  * Read COMPONENT as OWNER, with what RECORDER knows. Returns false if it is not
@@ -54,6 +55,13 @@ mu_owner_view(const struct mu_owner *owner)
 	return owner->block.view +
 	    (owner->known.range.begin - owner->block.range.begin);
 }
+
+/*
+ * Copy the stack of OWNER, from RECORDER or else from its heap. Returns the
+ * number of frames, 0 if it is not known.
+ */
+size_t mu_owner_stack(const struct mu_owner *owner,
+    const struct mu_recorder *recorder, uintptr_t frames[MU_STACK_MAX_FRAMES]);
 
 /*
  * Fill LEAK for OWNER alone, without contents; the stack is from RECORDER or

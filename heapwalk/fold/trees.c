@@ -10,7 +10,6 @@
 #define CLAIMED 0x80000000u /* with the node from which it was visited */
 #define MAX_NODES 0x40000000u
 #define LANES 32
-#define STRIDE 4096 /* nodes charged to the deadline at once */
 
 struct lane {
 	uint32_t start, at;

@@ -34,12 +34,14 @@ struct mu_trees {
 enum mu_status mu_trees_find(
     struct mu_trees *trees, struct mu_lost *lost, struct mu_deadline *deadline);
 
+/* The tree that NODE belongs to. */
 static inline uint32_t
 mu_tree_of(const struct mu_trees *trees, uint32_t node)
 {
 	return trees->of != NULL ? trees->of[node] & ~MU_TREE_HEAD : node;
 }
 
+/* The node that is the head of TREE. */
 static inline uint32_t
 mu_tree_head(const struct mu_trees *trees, uint32_t tree)
 {
@@ -78,6 +80,10 @@ struct mu_tree_edges {
 	uint32_t node; /* node of the current edges; MU_NO_NODE at the end */
 };
 
+/*
+ * Begin with the first edge of TREE. TREES and DEADLINE must outlive EDGES;
+ * nothing has to be closed.
+ */
 static inline void
 mu_tree_edges_open(struct mu_tree_edges *edges, const struct mu_trees *trees,
     uint32_t tree, struct mu_deadline *deadline)

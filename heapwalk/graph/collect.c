@@ -220,19 +220,19 @@ collect_part(struct collector *collector, size_t index)
 
 /* Take the next unit of work; false if there is none, or the time is over. */
 static bool
-take(struct collector *collector, size_t *ticket)
+take(struct collector *collector, size_t *unit)
 {
 	struct collecting *collecting = collector->collecting;
 
 	if (collector->deadline.passed)
 		__atomic_store_n(&collecting->late, true, __ATOMIC_RELAXED);
-	*ticket = __atomic_fetch_add(&collecting->next, 1, __ATOMIC_RELAXED);
+	*unit = __atomic_fetch_add(&collecting->next, 1, __ATOMIC_RELAXED);
 	return !__atomic_load_n(&collecting->late, __ATOMIC_RELAXED);
 }
 
 /* Returns false if TICKET is not such a unit. */
 static bool
-collect_ticket(struct collector *collector, size_t ticket)
+collect_unit(struct collector *collector, size_t unit)
 {
 	const struct collecting *collecting = collector->collecting;
 	const struct mu_graph *graph = collecting->graph;
@@ -240,19 +240,19 @@ collect_ticket(struct collector *collector, size_t ticket)
 	size_t i, before = 0, listed;
 
 	for (i = 0; i < blocks->num_spans; i++) {
-		if (ticket < collecting->graph->tickets[i]) {
+		if (unit < collecting->graph->unit_ends[i]) {
 			collect_span(
-			    collector, &blocks->spans[i], ticket - before);
+			    collector, &blocks->spans[i], unit - before);
 			return true;
 		}
-		before = collecting->graph->tickets[i];
+		before = collecting->graph->unit_ends[i];
 	}
-	ticket -= before;
+	unit -= before;
 	listed = (blocks->num_listed + PIECE_LISTED - 1) / PIECE_LISTED;
-	if (ticket < listed)
-		collect_listed(collector, ticket);
-	else if (ticket - listed < graph->num_parts)
-		collect_part(collector, ticket - listed);
+	if (unit < listed)
+		collect_listed(collector, unit);
+	else if (unit - listed < graph->num_parts)
+		collect_part(collector, unit - listed);
 	else
 		return false;
 	return true;
@@ -277,22 +277,22 @@ collect_some(void *ctx, unsigned worker)
 {
 	struct collecting *collecting = ctx;
 	struct collector collector;
-	size_t ticket;
+	size_t unit;
 
 	(void)worker;
 	open_collector(&collector, collecting);
 	if (collecting->graph->cells != NULL) {
-		while (take(&collector, &ticket) &&
-		    collect_ticket(&collector, ticket))
+		while (
+		    take(&collector, &unit) && collect_unit(&collector, unit))
 			;
-		mu_reader_settle(&collector.edges);
+		mu_reader_flush(&collector.edges);
 		mu_store_close(&collector.store);
 	}
 	while (!collector.deadline.passed &&
 	    mu_roots_read(&collecting->roots, &collector.marks,
 		&collector.buffer, &collector.deadline))
 		;
-	mu_reader_settle(&collector.marks);
+	mu_reader_flush(&collector.marks);
 	mu_read_buffer_close(&collector.buffer);
 	if (collector.deadline.passed)
 		__atomic_store_n(&collecting->late, true, __ATOMIC_RELAXED);
@@ -317,12 +317,12 @@ static void
 count_tickets(struct collecting *collecting)
 {
 	const struct mu_blocks *blocks = collecting->graph->blocks;
-	size_t i, tickets = 0;
+	size_t i, units = 0;
 
 	for (i = 0; i < blocks->num_spans; i++) {
-		tickets += (blocks->spans[i].num_words + PIECE_WORDS - 1) /
+		units += (blocks->spans[i].num_words + PIECE_WORDS - 1) /
 		    PIECE_WORDS;
-		collecting->graph->tickets[i] = tickets;
+		collecting->graph->unit_ends[i] = units;
 	}
 }
 

@@ -168,7 +168,8 @@ mu_graph_make(struct mu_graph *graph, struct mu_blocks *blocks,
 		.blocks = blocks,
 		.memory = memory,
 		.arena = arena,
-		.filter = mu_words_choose(),
+		.filter =
+		    blocks->filter != NULL ? blocks->filter : mu_words_choose(),
 	};
 	if (count >= MU_NO_NODE / 2)
 		return MU_ERR_NO_MEMORY;
@@ -179,9 +180,9 @@ mu_graph_make(struct mu_graph *graph, struct mu_blocks *blocks,
 	graph->num_nodes = (uint32_t)(count + graph->num_parts);
 	if (!mu_blocks_unmark(blocks, arena, graph->num_nodes))
 		return MU_ERR_NO_MEMORY;
-	graph->tickets =
-	    mu_arena_alloc(arena, blocks->num_spans, sizeof(*graph->tickets));
-	if (graph->tickets == NULL)
+	graph->unit_ends =
+	    mu_arena_alloc(arena, blocks->num_spans, sizeof(*graph->unit_ends));
+	if (graph->unit_ends == NULL)
 		return MU_ERR_NO_MEMORY;
 	graph->pieces = arena->pieces;
 	make_room(graph);

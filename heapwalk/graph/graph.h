@@ -62,17 +62,11 @@ struct mu_graph {
 	    *memory; /* what was written of large ranges; or NULL */
 	struct mu_arena *arena;
 
-	/*
-	 * See heapwalk/graph/words.h. Choosing it takes 100 us on a virtual
-	 * machine.
-	 */
-	uint64_t (*filter)(
-	    const char *view, size_t count, uintptr_t lowest, uintptr_t width);
-
+	mu_words_filter *filter;
 	struct mu_arena_piece *pieces; /* that ARENA had before the edges */
 
 	uint32_t num_blocks, num_nodes;
-	size_t *tickets;       /* work units of collecting: end of each span */
+	size_t *unit_ends;     /* work units of collecting: end of each span */
 	struct mu_part *parts; /* node num_blocks + i is part i; by address */
 	size_t num_parts;
 
@@ -127,6 +121,10 @@ void mu_graph_read(
 size_t mu_graph_parts(
     const struct mu_graph *graph, uint32_t block, size_t *first);
 
+/*
+ * Where the edges of NODE are: a value of mu_graph.cells. MU_CELL_READ if none
+ * are stored: its words have to be read.
+ */
 static inline uint32_t
 mu_graph_cell(const struct mu_graph *graph, uint32_t node)
 {

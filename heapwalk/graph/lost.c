@@ -6,7 +6,7 @@
 #include "heapwalk/subject/workers.h"
 
 #define GROUP 64 /* nodes processed together */
-#define TICKET_GROUPS 256
+#define UNIT_GROUPS 256
 
 struct totals {
 	size_t count, bytes;
@@ -227,7 +227,7 @@ struct opening {
 };
 
 /*
- * Take the next TICKET_GROUPS of COUNT; false if there are none, or the time is
+ * Take the next UNIT_GROUPS of COUNT; false if there are none, or the time is
  * over.
  */
 static bool
@@ -236,10 +236,9 @@ take(struct opening *opening, struct mu_deadline *deadline, size_t count,
 {
 	if (deadline->passed)
 		__atomic_store_n(&opening->late, true, __ATOMIC_RELAXED);
-	*i =
-	    __atomic_fetch_add(&opening->next, TICKET_GROUPS, __ATOMIC_RELAXED);
-	*end = *i + TICKET_GROUPS < count ? *i + TICKET_GROUPS : count;
-	mu_deadline_passed(deadline, TICKET_GROUPS * GROUP);
+	*i = __atomic_fetch_add(&opening->next, UNIT_GROUPS, __ATOMIC_RELAXED);
+	*end = *i + UNIT_GROUPS < count ? *i + UNIT_GROUPS : count;
+	mu_deadline_passed(deadline, UNIT_GROUPS * GROUP);
 	return *i < count && !__atomic_load_n(&opening->late, __ATOMIC_RELAXED);
 }
 
@@ -299,7 +298,7 @@ static bool
 fill(struct mu_lost *lost, struct mu_deadline *deadline)
 {
 	struct mu_workers *workers = lost->graph->blocks->workers;
-	unsigned count = 1 + lost->num_nodes / (TICKET_GROUPS * GROUP);
+	unsigned count = 1 + lost->num_nodes / (UNIT_GROUPS * GROUP);
 	struct opening opening = { .lost = lost, .deadline_ns = deadline->ns };
 
 	if (lost->cells != NULL) {
@@ -370,7 +369,7 @@ size_listed(const struct sizing *sizing)
 			    mu_range_size(listed->range));
 }
 
-/* A worker takes TICKET_GROUPS words of all spans at a time. */
+/* A worker takes UNIT_GROUPS words of all spans at a time. */
 void
 mu_lost_sizes(const struct mu_lost *lost,
     void (*add)(void *ctx, uint32_t node, size_t size), void *ctx, size_t *next,
@@ -380,27 +379,32 @@ mu_lost_sizes(const struct mu_lost *lost,
 	const struct mu_blocks *blocks = lost->graph->blocks;
 	const struct mu_span *span = blocks->spans;
 	const struct mu_span *end = span + blocks->num_spans;
-	size_t before = 0, ticket, word;
+	size_t before = 0, unit, word;
 
 	while (!deadline->passed) {
-		ticket =
-		    __atomic_fetch_add(next, TICKET_GROUPS, __ATOMIC_RELAXED);
-		while (span < end && ticket >= before + span->num_words)
+		unit = __atomic_fetch_add(next, UNIT_GROUPS, __ATOMIC_RELAXED);
+		while (span < end && unit >= before + span->num_words)
 			before += (span++)->num_words;
 		/* The first unit of work after all spans. */
-		if (span == end && ticket < before + TICKET_GROUPS)
+		if (span == end && unit < before + UNIT_GROUPS)
 			size_listed(&sizing);
 		if (span == end)
 			return;
-		for (word = ticket; word < ticket + TICKET_GROUPS; word++) {
+		for (word = unit; word < unit + UNIT_GROUPS; word++) {
 			while (span < end && word >= before + span->num_words)
 				before += (span++)->num_words;
 			if (span == end)
 				break;
 			size_word(&sizing, span, word - before);
 		}
-		mu_deadline_passed(deadline, TICKET_GROUPS * GROUP);
+		mu_deadline_passed(deadline, UNIT_GROUPS * GROUP);
 	}
+}
+
+uint32_t
+mu_lost_node(const struct mu_lost *lost, uint32_t number)
+{
+	return lost_number(lost, number);
 }
 
 bool

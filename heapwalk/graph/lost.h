@@ -37,6 +37,9 @@ void mu_lost_count(
 enum mu_status mu_lost_open(
     struct mu_lost *lost, struct mu_graph *graph, struct mu_deadline *deadline);
 
+/* The node of the lost block with NUMBER (heapwalk/heaps/blocks.h). */
+uint32_t mu_lost_node(const struct mu_lost *lost, uint32_t number);
+
 /* The block of NODE; false for a part. */
 bool mu_lost_block(
     const struct mu_lost *lost, uint32_t node, struct mu_block *block);
@@ -72,6 +75,7 @@ struct mu_edges {
 
 #define MU_EDGES_FREE_BIT 0x40000000u
 
+/* The position of the first edge of NODE, for mu_edges_open(). */
 static inline uint32_t
 mu_edges_first(const struct mu_lost *lost, uint32_t node)
 {

@@ -9,7 +9,7 @@
 #define WORD sizeof(uintptr_t)
 #define EMPTY_SHIFT 20  /* small, since libraries may lie next to heaps */
 #define REGION_SHIFT 26 /* spans are rarely larger than 64 MiB */
-#define UNSETTLED (MU_NO_NODE - 1)
+#define UNRESOLVED (MU_NO_NODE - 1)
 #define KNOWN UINTPTR_MAX /* not an address: the target is known */
 
 /*
@@ -75,7 +75,7 @@ take_word(
 	if (span == NULL && in_empty(reader, value))
 		return;
 	if (reader->count == MU_READER_WORDS)
-		mu_reader_settle(reader);
+		mu_reader_flush(reader);
 	i = reader->count++;
 	reader->nodes[i] = node;
 	reader->values[i] = value;
@@ -97,7 +97,7 @@ locate(struct mu_reader *reader, size_t i)
 	uint64_t bits;
 
 	reader->links[i] = 0;
-	reader->targets[i] = UNSETTLED;
+	reader->targets[i] = UNRESOLVED;
 	if (span == NULL) {
 		if (reader->addresses[i] == KNOWN)
 			reader->targets[i] = (uint32_t)reader->values[i];
@@ -140,14 +140,14 @@ look_up(struct mu_reader *reader, size_t i)
 }
 
 void
-mu_reader_settle(struct mu_reader *reader)
+mu_reader_flush(struct mu_reader *reader)
 {
 	size_t i;
 
 	for (i = 0; i < reader->count; i++)
 		locate(reader, i);
 	for (i = 0; i < reader->count; i++)
-		if (reader->targets[i] == UNSETTLED)
+		if (reader->targets[i] == UNRESOLVED)
 			look_up(reader, i);
 	reader->full(reader);
 	reader->count = 0;
@@ -351,7 +351,7 @@ mu_reader_target(struct mu_reader *reader, uint32_t node, uint32_t target)
 	size_t i;
 
 	if (reader->count == MU_READER_WORDS)
-		mu_reader_settle(reader);
+		mu_reader_flush(reader);
 	i = reader->count++;
 	reader->nodes[i] = node;
 	reader->values[i] = target;

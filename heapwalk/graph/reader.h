@@ -43,6 +43,11 @@ struct mu_reader {
 	uintptr_t empty[MU_READER_REGIONS]; /* regions without blocks */
 };
 
+/*
+ * READER begins empty. FULL, with CTX in reader->ctx, is called in the thread
+ * that adds words. GRAPH's blocks must outlive READER; nothing has to be
+ * closed.
+ */
 void mu_reader_open(struct mu_reader *reader, const struct mu_graph *graph,
     void (*full)(struct mu_reader *reader), void *ctx);
 
@@ -67,6 +72,6 @@ void mu_reader_value(struct mu_reader *reader, uint32_t node, uintptr_t value);
 void mu_reader_target(struct mu_reader *reader, uint32_t node, uint32_t target);
 
 /* Resolve all queued words and pass them to FULL. */
-void mu_reader_settle(struct mu_reader *reader);
+void mu_reader_flush(struct mu_reader *reader);
 
 #endif

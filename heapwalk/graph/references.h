@@ -57,6 +57,7 @@ bool mu_references_find_code(struct mu_blocks *blocks,
 bool mu_reference_in_code(
     const struct mu_blocks *blocks, struct mu_range range);
 
+/* WORD without the bits that pointer_mask excludes. */
 static inline uintptr_t
 mu_reference_untag(const struct mu_blocks *blocks, uintptr_t word)
 {

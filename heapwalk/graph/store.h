@@ -14,6 +14,7 @@ struct mu_store {
 	bool links, full;
 };
 
+/* Prepare STORE to add edges to GRAPH; each worker has one. */
 void mu_store_open(struct mu_store *store, struct mu_graph *graph);
 
 /* Store everything that READER has resolved. */

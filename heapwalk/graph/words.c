@@ -26,16 +26,8 @@ mu_words_version(unsigned number)
 	return number <= mu_arch_words_best() ? versions[number] : NULL;
 }
 
-/* In a virtual machine each CPUID takes some microseconds: asked once. */
 mu_words_filter *
 mu_words_choose(void)
 {
-	static mu_words_filter *chosen;
-	mu_words_filter *best = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
-
-	if (best == NULL) {
-		best = versions[mu_arch_words_best()];
-		__atomic_store_n(&chosen, best, __ATOMIC_RELAXED);
-	}
-	return best;
+	return mu_words_version(mu_arch_words_best());
 }

@@ -1,6 +1,8 @@
 /*
  * Find the words that lie within a range: the first filter for every scanned
  * word, which few pass.
+ *
+ * Runs in: any.
  */
 #ifndef HEAPWALK_GRAPH_WORDS_H
 #define HEAPWALK_GRAPH_WORDS_H
@@ -19,7 +21,8 @@ typedef uint64_t mu_words_filter(
 
 /*
  * The fastest version for this CPU. Marking a random graph of 10^6 blocks takes
- * 1.1 to 1.4 times as long one word at a time as eight (2 cores Xeon).
+ * 1.1 to 1.4 times as long one word at a time as eight (2 cores Xeon). Asks the
+ * CPU, which takes up to 100 us in a virtual machine: keep the answer.
  */
 mu_words_filter *mu_words_choose(void);
 

@@ -17,6 +17,7 @@
 #ifndef HEAPWALK_HEAPS_BLOCKS_H
 #define HEAPWALK_HEAPS_BLOCKS_H
 
+#include "heapwalk/graph/words.h"
 #include "heapwalk/subject/reach.h"
 #include "heapwalk/subject/snapshot.h"
 #include "mu/arena.h"
@@ -71,6 +72,7 @@ struct mu_blocks {
 
 	/* Which words refer to blocks (heapwalk/graph/references.h). */
 	struct mu_word_rule words;
+	mu_words_filter *filter; /* NULL: the fastest is found out */
 
 	bool no_headers; /* mu_reference_by_header() finds none */
 	bool encodings;  /* heapwalk/graph/encodings.h may find some */
@@ -148,7 +150,7 @@ mu_span_rank(const struct mu_span *span, size_t word)
 	return (uint32_t)*mu_span_marks(span, word);
 }
 
-/* gcc calls a function if the target CPU may lack the instruction. */
+/* gcc calls a function if the target CPU may not have the instruction. */
 static inline uint32_t
 mu_popcount(uint64_t bits)
 {
@@ -168,6 +170,7 @@ mu_span_number(const struct mu_span *span, size_t word, unsigned bit)
 	return mu_span_rank(span, word) + mu_popcount(below);
 }
 
+/* Make an empty table whose memory comes from ARENA. */
 void mu_blocks_open(struct mu_blocks *blocks, struct mu_arena *arena);
 
 /*
@@ -188,19 +191,10 @@ struct mu_span *mu_blocks_add_span(
 enum mu_status mu_blocks_add(struct mu_blocks *blocks, struct mu_range range,
     const char *view, bool keep);
 
-/*
- * mu_span_test(): true if a live block of the span starts at ADDRESS.
- *
- * mu_span_set() adds a block of SIZE usable bytes that overlaps no other block.
- * It returns false and changes nothing unless the block begins at a multiple of
- * MU_GRAIN, ends span->tail bytes before one, and lies in the span.
- *
- * mu_span_clear() turns the block, if there is one, into a gap.
- *
- * Both maintain span->count and span->bytes.
- */
+/* True if a live block of the span starts at ADDRESS. */
 bool mu_span_test(const struct mu_span *span, uintptr_t address);
-bool mu_span_set(struct mu_span *span, uintptr_t address, size_t size);
+
+/* Turn the block at ADDRESS, if there is one, into a gap. */
 void mu_span_clear(struct mu_span *span, uintptr_t address);
 
 /* The span that holds ADDRESS, before or after the seal; NULL if none. */
@@ -263,18 +257,21 @@ bool mu_blocks_unmarked_of(const struct mu_blocks *blocks, size_t size);
 size_t mu_blocks_drop(struct mu_blocks *blocks,
     bool (*drop)(void *ctx, const struct mu_block *block), void *ctx);
 
+/* True if the block NUMBER is marked. May run while other workers mark. */
 static inline bool
 mu_blocks_marked(const struct mu_blocks *blocks, uint32_t number)
 {
 	return __atomic_load_n(&blocks->marks[number], __ATOMIC_RELAXED) != 0;
 }
 
+/* Mark the block NUMBER. Several workers may mark, also the same block. */
 static inline void
 mu_blocks_mark(const struct mu_blocks *blocks, uint32_t number)
 {
 	__atomic_store_n(&blocks->marks[number], 1, __ATOMIC_RELAXED);
 }
 
+/* The same for a block that was looked up; false if it has no mark. */
 static inline bool
 mu_block_marked(const struct mu_block *block)
 {

@@ -30,7 +30,7 @@ overlaps_span(const struct mu_blocks *blocks, struct mu_range range)
  * many; they are moved to the front, by address.
  */
 static size_t
-settle(struct mu_listed *listed, size_t count)
+remove_overlaps(struct mu_listed *listed, size_t count)
 {
 	struct mu_listed one;
 	size_t i, at, kept = 0;
@@ -53,7 +53,7 @@ settle(struct mu_listed *listed, size_t count)
 }
 
 static void
-settle_all(struct mu_blocks *blocks)
+remove_all_overlaps(struct mu_blocks *blocks)
 {
 	struct mu_listed *listed = blocks->listed;
 	size_t i, count, kept, out = 0;
@@ -74,7 +74,7 @@ settle_all(struct mu_blocks *blocks)
 			if (listed[i + count].range.end > end)
 				end = listed[i + count].range.end;
 		}
-		kept = count > 1 ? settle(&listed[i], count) : 1;
+		kept = count > 1 ? remove_overlaps(&listed[i], count) : 1;
 		memmove(&listed[out], &listed[i], kept * sizeof(*listed));
 		out += kept;
 	}
@@ -118,7 +118,7 @@ mu_blocks_seal(struct mu_blocks *blocks, size_t *rejected)
 		blocks->count += blocks->spans[i].count;
 		blocks->bytes += blocks->spans[i].bytes;
 	}
-	settle_all(blocks);
+	remove_all_overlaps(blocks);
 	for (i = 0; i < blocks->num_listed; i++) {
 		widen(&blocks->envelope, blocks->listed[i].range);
 		blocks->count++;

@@ -114,22 +114,6 @@ mu_span_test(const struct mu_span *span, uintptr_t address)
 	    0;
 }
 
-bool
-mu_span_set(struct mu_span *span, uintptr_t address, size_t size)
-{
-	size_t bit = (address - span->range.begin) / MU_GRAIN;
-
-	if (!has_bit(span, address) || mu_span_test(span, address) ||
-	    size == 0 || (size + span->tail) % MU_GRAIN != 0 ||
-	    size > span->range.end - address)
-		return false;
-	mu_span_begin(span, bit, 1, 0);
-	mu_span_begin(span, bit + (size + span->tail) / MU_GRAIN, 0, 0);
-	span->count++;
-	span->bytes += size;
-	return true;
-}
-
 void
 mu_span_clear(struct mu_span *span, uintptr_t address)
 {

@@ -40,7 +40,7 @@ is_share(size_t part, size_t whole, size_t count)
 }
 
 enum mu_verdict
-mu_usage_judge_rest(const struct mu_heap_usage *usage)
+mu_usage_verdict_without_leaks(const struct mu_heap_usage *usage)
 {
 	size_t held = mu_usage_held(usage);
 
@@ -56,10 +56,11 @@ mu_usage_judge_rest(const struct mu_heap_usage *usage)
 }
 
 enum mu_verdict
-mu_usage_judge(const struct mu_heap_usage *usage)
+mu_usage_verdict(const struct mu_heap_usage *usage)
 {
-	return usage->live_unreachable > 0 ? MU_VERDICT_LEAK
-					   : mu_usage_judge_rest(usage);
+	return usage->live_unreachable > 0
+	    ? MU_VERDICT_LEAK
+	    : mu_usage_verdict_without_leaks(usage);
 }
 
 const char *

@@ -103,11 +103,13 @@ size_t mu_usage_held(const struct mu_heap_usage *usage);
 size_t mu_usage_top(const struct mu_heap_usage *usage);
 size_t mu_usage_scattered(const struct mu_heap_usage *usage);
 
-/* LEAK if anything is unreachable; otherwise as mu_usage_judge_rest(). */
-enum mu_verdict mu_usage_judge(const struct mu_heap_usage *usage);
+/* LEAK if anything is unreachable; otherwise as
+ * mu_usage_verdict_without_leaks(). */
+enum mu_verdict mu_usage_verdict(const struct mu_heap_usage *usage);
 
 /* The first of IN_USE, FRAGMENTATION and SLACK that has its share; or NONE. */
-enum mu_verdict mu_usage_judge_rest(const struct mu_heap_usage *usage);
+enum mu_verdict mu_usage_verdict_without_leaks(
+    const struct mu_heap_usage *usage);
 
 /* "leak", "in_use", ...; "none". */
 const char *mu_verdict_name(enum mu_verdict verdict);

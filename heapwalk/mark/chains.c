@@ -28,16 +28,15 @@ expect(const struct mu_chains *chains, uint32_t node)
 static bool
 begin(struct mu_chains *chains, struct lane *lane)
 {
-	size_t ticket;
+	size_t unit;
 
 	for (;;) {
-		ticket =
-		    __atomic_fetch_add(&chains->ticket, 1, __ATOMIC_RELAXED);
-		if (ticket >= (chains->marking ? chains->num_reached
-					       : chains->num_samples))
+		unit = __atomic_fetch_add(&chains->unit, 1, __ATOMIC_RELAXED);
+		if (unit >= (chains->marking ? chains->num_reached
+					     : chains->num_samples))
 			return false;
-		lane->sample = chains->marking ? chains->reached[ticket]
-					       : (uint32_t)ticket;
+		lane->sample =
+		    chains->marking ? chains->reached[unit] : (uint32_t)unit;
 		lane->at = mu_sample_node(lane->sample);
 		lane->steps = 0;
 		if (lane->at < chains->graph->num_nodes)
@@ -107,7 +106,7 @@ follow_all(struct mu_chains *chains, bool marking, size_t samples)
 	size_t count = 1 + samples / MIN_SAMPLES;
 
 	chains->marking = marking;
-	chains->ticket = 0;
+	chains->unit = 0;
 	mu_workers_run(chains->graph->blocks->workers,
 	    count < MU_WORKERS_MAX ? (unsigned)count : MU_WORKERS_MAX,
 	    follow_some, chains);

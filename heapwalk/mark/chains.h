@@ -27,12 +27,16 @@ struct mu_chains {
 	uint32_t *next;
 	uint32_t *reached; /* samples whose stretches have to be marked */
 	size_t num_samples, num_reached;
-	size_t ticket;
+	size_t unit;
 	bool marking, late;
 	bool spread; /* followed nodes have bits, which become marks at the end
 		      */
 };
 
+/*
+ * CHAINS begins without a survey. GRAPH must outlive it; DEADLINE_NS is
+ * CLOCK_MONOTONIC. Memory is from the graph's arena: nothing has to be closed.
+ */
 void mu_chains_open(struct mu_chains *chains, const struct mu_graph *graph,
     uint64_t deadline_ns);
 
@@ -48,6 +52,10 @@ void mu_chains_count(struct mu_chains *chains, size_t steps, size_t far);
  */
 uint32_t mu_chains_follow(struct mu_chains *chains, uint32_t node);
 
+/*
+ * The node that is the sample with this number: one of each MU_SAMPLE_NODES, at
+ * a position that no regular structure shares.
+ */
 static inline uint32_t
 mu_sample_node(size_t sample)
 {
@@ -55,6 +63,7 @@ mu_sample_node(size_t sample)
 	    ((uint32_t)sample * 2654435761u >> 22); /* Fibonacci hashing */
 }
 
+/* True if NODE is a sample and a survey has been made. */
 static inline bool
 mu_chains_sample(const struct mu_chains *chains, uint32_t node)
 {

@@ -135,7 +135,7 @@ visit_links(struct round *round, bool again)
 	for (; i < count && !round->deadline.passed; i++)
 		visit_node(
 		    round, &reader, all ? (uint32_t)i : graph->linkers[i]);
-	mu_reader_settle(&reader);
+	mu_reader_flush(&reader);
 	round->marking->passed |= round->deadline.passed;
 	/*
 	 * Remove nodes that were visited, before there is no room for others.

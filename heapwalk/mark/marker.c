@@ -142,7 +142,7 @@ follow_cell(struct mu_marker *marker, uint32_t node)
 }
 
 static inline void
-settle_list(struct mu_marker *marker)
+follow_oldest_list(struct mu_marker *marker)
 {
 	unsigned i = marker->first_list++ % AHEAD;
 
@@ -150,11 +150,22 @@ settle_list(struct mu_marker *marker)
 }
 
 static inline void
-settle_node(struct mu_marker *marker)
+follow_oldest_node(struct mu_marker *marker)
 {
 	if (marker->last_list - marker->first_list == AHEAD)
-		settle_list(marker);
+		follow_oldest_list(marker);
 	follow_cell(marker, marker->nodes[marker->first_node++ % AHEAD]);
+}
+
+/* Follow NODE, which is marked; it may be queued. */
+static inline void
+follow(struct mu_marker *marker, uint32_t node)
+{
+	if (marker->last_node - marker->first_node == AHEAD)
+		follow_oldest_node(marker);
+	if (marker->graph->cells != NULL)
+		__builtin_prefetch(&marker->graph->cells[node]);
+	marker->nodes[marker->last_node++ % AHEAD] = node;
 }
 
 void
@@ -167,18 +178,12 @@ mu_marker_follow_word(struct mu_marker *marker, uint32_t first, uint64_t nodes)
 		node = first + (uint32_t)__builtin_ctzll(nodes);
 		cell = dense ? mu_graph_cell(marker->graph, node) : 0;
 		if (!dense)
-			mu_marker_follow(marker, node);
+			follow(marker, node);
 		else if (cell - 1 < MU_CELL_READ - 1)
 			follow_list(marker, node, cell - 1);
 		else
 			follow_cell(marker, node);
 	}
-}
-
-void
-mu_marker_settle(struct mu_marker *marker)
-{
-	settle_node(marker);
 }
 
 /* The stack is too full: a sweep will follow what is on it. */
@@ -201,14 +206,13 @@ mu_marker_drain(struct mu_marker *marker)
 			leave_stack(marker);
 		while (marker->depth > 0 &&
 		    marker->last_node - marker->first_node < AHEAD)
-			mu_marker_follow(
-			    marker, marker->stack[--marker->depth]);
+			follow(marker, marker->stack[--marker->depth]);
 		if (marker->last_node != marker->first_node)
-			settle_node(marker);
+			follow_oldest_node(marker);
 		else if (marker->last_list != marker->first_list)
-			settle_list(marker);
+			follow_oldest_list(marker);
 		else if (marker->reader.count > 0)
-			mu_reader_settle(&marker->reader);
+			mu_reader_flush(&marker->reader);
 		else
 			return;
 	}

@@ -53,20 +53,6 @@ mu_marker_find(uint64_t *found, uint32_t node)
 void mu_marker_open(
     struct mu_marker *marker, struct mu_graph *graph, uint64_t deadline_ns);
 
-/* Follow the oldest queued node; there is one. */
-void mu_marker_settle(struct mu_marker *marker);
-
-/* Follow NODE, which is marked; it may be queued. */
-static inline void
-mu_marker_follow(struct mu_marker *marker, uint32_t node)
-{
-	if (marker->last_node - marker->first_node == MU_MARKER_AHEAD)
-		mu_marker_settle(marker);
-	if (marker->graph->cells != NULL)
-		__builtin_prefetch(&marker->graph->cells[node]);
-	marker->nodes[marker->last_node++ % MU_MARKER_AHEAD] = node;
-}
-
 /* Follow those of the 64 nodes from FIRST on that are marked and in NODES. */
 void mu_marker_follow_word(
     struct mu_marker *marker, uint32_t first, uint64_t nodes);

@@ -11,7 +11,7 @@
 #include "heapwalk/subject/workers.h"
 
 #define WORD_NODES 64
-#define TICKET_WORDS 128 /* words of bits per unit of work */
+#define UNIT_WORDS 128 /* words of bits per unit of work */
 
 /* If a sweep follows fewer than 1/FEW of the nodes, the stack is faster. */
 #define FEW 256
@@ -78,10 +78,10 @@ sweep_some(void *ctx, unsigned worker)
 		marker.found = &marking->found[worker * words];
 	while (!marker.deadline.passed) {
 		i = __atomic_fetch_add(
-		    &marking->next, TICKET_WORDS, __ATOMIC_RELAXED);
+		    &marking->next, UNIT_WORDS, __ATOMIC_RELAXED);
 		if (i >= words)
 			break;
-		end = i + TICKET_WORDS < words ? i + TICKET_WORDS : words;
+		end = i + UNIT_WORDS < words ? i + UNIT_WORDS : words;
 		for (; i < end; i++)
 			count += sweep_word(marking, &marker, i);
 	}

@@ -38,6 +38,9 @@ struct mu_marking {
 	size_t followed; /* nodes that the last sweep followed */
 };
 
+/*
+ * True if the targets of NODE have been marked. Used by one worker at a time.
+ */
 static inline bool
 mu_marking_followed(const struct mu_blocks *blocks, uint32_t node)
 {

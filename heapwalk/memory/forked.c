@@ -41,9 +41,11 @@ end_mapping(struct mu_forked *forked, const char *line, const char *end)
 	uint64_t huge = forked->huge_here;
 
 	forked->watched |= is_watched(line, (size_t)(end - line));
-	if (mu_vm_flag(line, (size_t)(end - line), "dc"))
-		forked->left_out += all;
-	else {
+	if (mu_vm_flag(line, (size_t)(end - line), "dc")) {
+		forked->dontfork += all;
+		if (all >= MU_FORKED_LARGE)
+			forked->dontfork_large += all;
+	} else {
 		forked->pooled |=
 		    mu_vm_flag(line, (size_t)(end - line), "ht") &&
 		    !mu_vm_flag(line, (size_t)(end - line), "ms");

@@ -1,4 +1,8 @@
-/* How much memory of a process a fork copies, and how much it leaves out. */
+/*
+ * How much memory of a process a fork copies, and how much it leaves out.
+ *
+ * Runs in: any.
+ */
 #ifndef HEAPWALK_MEMORY_FORKED_H
 #define HEAPWALK_MEMORY_FORKED_H
 
@@ -8,15 +12,23 @@
 #include <sys/types.h>
 
 /*
+ * Memory under MADV_DONTFORK may be part of a heap, but not if a mapping has
+ * more of it than malloc takes for an arena (HEAP_MAX_SIZE in malloc/arena.c:
+ * 64 MiB).
+ */
+#define MU_FORKED_LARGE ((size_t)128 << 20)
+
+/*
  * Bytes of anonymous memory, resident or swapped out. Private MAP_HUGETLB
  * memory is not included.
  */
 struct mu_forked {
-	uint64_t small;    /* in small pages, which take time to fork */
-	uint64_t huge;     /* in huge pages, which take almost none */
-	uint64_t left_out; /* under MADV_DONTFORK */
-	bool pooled;       /* some is MAP_HUGETLB */
-	bool watched;      /* some is registered with a userfaultfd */
+	uint64_t small;          /* in small pages, which take time to fork */
+	uint64_t huge;           /* in huge pages, which take almost none */
+	uint64_t dontfork;       /* under MADV_DONTFORK */
+	uint64_t dontfork_large; /* of that, in large mappings */
+	bool pooled;             /* some is MAP_HUGETLB */
+	bool watched;            /* some is registered with a userfaultfd */
 
 	uint64_t anonymous, swapped; /* of the mapping that is being parsed */
 	uint64_t huge_here;

@@ -5,14 +5,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "heapwalk/subject/lines.h"
 #include "mu/procfs.h"
 #include "mu/sys.h"
 #include "mu/text.h"
 
-#define PATH_SIZE 4096 /* of a cgroup's folder; longer ones are ignored */
 #define NAME_SIZE 40
-#define KNOWN_SIZE 256 /* of a path that is remembered */
 #define TEXT_SIZE 8192 /* memory.stat of v2 has 2 KiB, of v1 less */
 
 /*
@@ -20,59 +17,36 @@
  */
 #define NO_LIMIT ((size_t)1 << 50)
 
+#define NUM_KINDS MU_CGROUP_KINDS
+
 /* A kind of hierarchy, and the files with a group's limits. */
 struct kind {
-	const char *fstype, *option; /* in mountinfo */
-	const char *controller;      /* in /proc/PID/cgroup; "" for version 2 */
-	const char *limits[2][2];    /* files of limit and usage; or NULL */
-	const char *prefix;          /* of keys in memory.stat */
+	struct mu_cgroup_kind hierarchy;
+	const char *limits[2][2]; /* files of limit and usage; or NULL */
+	const char *prefix;       /* of keys in memory.stat */
 	const char *dirty, *writeback, *mapped;
 	const char *kills_all; /* file with 1: see headroom.h; or NULL */
 };
 
-static const struct kind kinds[] = {
-	{ "cgroup", "memory", "memory",
+static const struct kind kinds[NUM_KINDS] = {
+	{ { "cgroup", "memory", "memory" },
 	    { { "memory.limit_in_bytes", "memory.usage_in_bytes" },
 		{ "memory.memsw.limit_in_bytes",
 		    "memory.memsw.usage_in_bytes" } },
 	    "total_", "dirty", "writeback", "mapped_file", NULL },
-	{ "cgroup2", "", "",
+	{ { "cgroup2", "", "" },
 	    { { "memory.max", "memory.current" },
 		{ "memory.high", "memory.current" } },
 	    "", "file_dirty", "file_writeback", "file_mapped",
 	    "memory.oom.group" },
 };
 
-#define NUM_KINDS (sizeof(kinds) / sizeof(kinds[0]))
-
 /* The same for limits of threads and processes. */
-static const struct kind task_kinds[] = {
-	{ .fstype = "cgroup",
-	    .option = "pids",
-	    .controller = "pids",
+static const struct kind task_kinds[NUM_KINDS] = {
+	{ .hierarchy = { "cgroup", "pids", "pids" },
 	    .limits = { { "pids.max", "pids.current" } } },
-	{ .fstype = "cgroup2",
-	    .option = "",
-	    .controller = "",
+	{ .hierarchy = { "cgroup2", "", "" },
 	    .limits = { { "pids.max", "pids.current" } } },
-};
-
-_Static_assert(sizeof(task_kinds) == sizeof(kinds), "as many");
-
-/* Text between two delimiters. */
-struct part {
-	const char *at;
-	size_t length;
-};
-
-/* Location of a hierarchy, and of the process in it. */
-struct place {
-	const struct kind *kind;
-	char path[PATH_SIZE];    /* of the process, from /proc/PID/cgroup */
-	char folder[PATH_SIZE];  /* where the best mount so far shows it */
-	size_t length, top;      /* of the folder; of its mount point */
-	bool found;              /* the process is in this hierarchy */
-	bool mounted, elsewhere; /* or mounts show other groups only */
 };
 
 static bool
@@ -113,147 +87,6 @@ find_number(
 	return 0;
 }
 
-/* Split off the part of *LINE up to DELIMITER. */
-static struct part
-next_part(struct part *line, char delimiter)
-{
-	const char *found = memchr(line->at, delimiter, line->length);
-	struct part part = { line->at,
-		found != NULL ? (size_t)(found - line->at) : line->length };
-	size_t used = part.length + (found != NULL);
-
-	line->at += used;
-	line->length -= used;
-	return part;
-}
-
-static bool
-part_is(struct part part, const char *text)
-{
-	return part.length == strlen(text) &&
-	    memcmp(part.at, text, part.length) == 0;
-}
-
-/* True if WORD is one of LIST, separated by commas. */
-static bool
-list_has(struct part list, const char *word)
-{
-	while (list.length > 0)
-		if (part_is(next_part(&list, ','), word))
-			return true;
-	return false;
-}
-
-/* Parse "4:cpu,memory:/a/b", or for version 2 "0::/a/b". */
-static void
-consider_group(struct place *place, struct part line)
-{
-	struct part id = next_part(&line, ':');
-	struct part controllers = next_part(&line, ':');
-
-	if (place->kind->controller[0] == '\0'
-		? !part_is(id, "0") || controllers.length > 0
-		: !list_has(controllers, place->kind->controller))
-		return;
-	if (place->found || line.length == 0 || line.at[0] != '/' ||
-	    line.length >= sizeof(place->path))
-		return;
-	memcpy(place->path, line.at, line.length);
-	place->path[line.length] = '\0';
-	place->found = true;
-}
-
-/* CTX is the places of all kinds, as the file is read once for them. */
-static bool
-find_paths(void *ctx, const char *lines, size_t length)
-{
-	struct part rest = { lines, length }, line;
-	struct place *places = ctx;
-	size_t i;
-
-	while (rest.length > 0) {
-		line = next_part(&rest, '\n');
-		for (i = 0; i < NUM_KINDS; i++)
-			consider_group(&places[i], line);
-	}
-	return false;
-}
-
-/*
- * The part of PATH below ROOT, the folder of the hierarchy that a mount shows;
- * NULL if PATH is outside. In a cgroup namespace both are relative to the
- * namespace's group, and a path outside of it begins with "/..".
- */
-static const char *
-below(const char *path, struct part root)
-{
-	if (part_is(root, "/"))
-		return strncmp(path, "/..", 3) == 0 ? NULL : path;
-	if (strncmp(path, root.at, root.length) != 0 ||
-	    (path[root.length] != '/' && path[root.length] != '\0'))
-		return NULL;
-	return path + root.length;
-}
-
-/*
- * Parse "35 31 0:32 ROOT MOUNTPOINT rw,relatime shared:9 - cgroup cgroup
- * rw,memory". Of several mounts, the one that shows the most groups above the
- * process is used.
- */
-static void
-consider_mount(struct place *place, struct part line)
-{
-	struct part field, root, point;
-	const char *rest;
-	size_t length;
-	int i;
-
-	for (i = 0; i < 3; i++)
-		next_part(&line, ' ');
-	root = next_part(&line, ' ');
-	point = next_part(&line, ' ');
-	do
-		field = next_part(&line, ' ');
-	while (line.length > 0 && !part_is(field, "-"));
-	if (!part_is(next_part(&line, ' '), place->kind->fstype))
-		return;
-	next_part(&line, ' ');
-	if (place->kind->option[0] != '\0' &&
-	    !list_has(line, place->kind->option))
-		return;
-	rest = below(place->path, root);
-	place->elsewhere |= rest == NULL;
-	if (rest == NULL)
-		return;
-	length = strlen(rest);
-	if (length == 1) /* "/" */
-		length = 0;
-	if (point.length + length + 1 > sizeof(place->folder) ||
-	    (place->mounted && length <= place->length - place->top))
-		return;
-	memcpy(place->folder, point.at, point.length);
-	memcpy(place->folder + point.length, rest, length);
-	place->top = point.length;
-	place->length = point.length + length;
-	place->mounted = true;
-}
-
-static bool
-find_mounts(void *ctx, const char *lines, size_t length)
-{
-	struct part rest = { lines, length }, line;
-	struct place *places = ctx;
-	size_t i;
-
-	while (rest.length > 0) {
-		line = next_part(&rest, '\n');
-		for (i = 0; i < NUM_KINDS; i++)
-			if (places[i].found)
-				consider_mount(&places[i], line);
-	}
-	return false; /* continue to the end of the file */
-}
-
 /* Read the number in a file of the group; SIZE_MAX if there is none. */
 static size_t
 read_number(int fd)
@@ -265,15 +98,6 @@ read_number(int fd)
 	if (n <= 0 || !read_digits(text, text + n, &value))
 		return SIZE_MAX;
 	return value;
-}
-
-static int
-open_in(const struct place *place, const char *name)
-{
-	char path[PATH_SIZE + NAME_SIZE];
-
-	mu_text_format(path, sizeof(path), "%s/%s", place->folder, name);
-	return mu_procfs_open(path, O_RDONLY);
 }
 
 /* Where to store a new limit: after the others, or over the widest one. */
@@ -296,11 +120,11 @@ room_for(struct mu_headroom *headroom, size_t bytes)
 }
 
 static void
-add_limit(struct mu_headroom *headroom, const struct place *place,
+add_limit(struct mu_headroom *headroom, const struct mu_cgroup *group,
     const char *const names[2])
 {
 	struct mu_headroom_limit *limit;
-	int fd = names[0] != NULL ? open_in(place, names[0]) : -1, usage;
+	int fd = names[0] != NULL ? mu_cgroup_open(group, names[0]) : -1, usage;
 	size_t bytes;
 
 	if (fd < 0)
@@ -309,7 +133,7 @@ add_limit(struct mu_headroom *headroom, const struct place *place,
 	mu_sys_close(&fd);
 	if (bytes >= NO_LIMIT)
 		return;
-	usage = open_in(place, names[1]);
+	usage = mu_cgroup_open(group, names[1]);
 	if (usage < 0)
 		return;
 	limit = room_for(headroom, bytes);
@@ -318,14 +142,14 @@ add_limit(struct mu_headroom *headroom, const struct place *place,
 		return;
 	}
 	*limit = (struct mu_headroom_limit) { bytes, usage,
-		open_in(place, "memory.stat") };
+		mu_cgroup_open(group, "memory.stat") };
 }
 
 static void
-note_kills_all(struct mu_headroom *headroom, const struct place *place)
+note_kills_all(struct mu_headroom *headroom, const struct mu_cgroup *group,
+    const char *name)
 {
-	const char *name = place->kind->kills_all;
-	int fd = name != NULL ? open_in(place, name) : -1;
+	int fd = name != NULL ? mu_cgroup_open(group, name) : -1;
 
 	if (fd >= 0 && read_number(fd) == 1)
 		headroom->kills_all = true;
@@ -334,115 +158,40 @@ note_kills_all(struct mu_headroom *headroom, const struct place *place)
 
 /* A limit applies to all groups below it: visit all folders upwards. */
 static void
-add_limits(struct mu_headroom *headroom, struct place *place)
+add_limits(struct mu_headroom *headroom, const struct kind *kind,
+    struct mu_cgroup *group)
 {
-	for (;;) {
-		place->folder[place->length] = '\0';
-		add_limit(headroom, place, place->kind->limits[0]);
-		add_limit(headroom, place, place->kind->limits[1]);
-		note_kills_all(headroom, place);
-		if (place->length <= place->top)
-			return;
-		while (place->length > place->top &&
-		    place->folder[--place->length] != '/')
-			;
-	}
-}
-
-/*
- * Where a group was seen last. To look through mountinfo takes longer than all
- * else, and a test asks for a check after each case.
- */
-struct known {
-	char path[KNOWN_SIZE], folder[KNOWN_SIZE];
-	size_t top;
-	uint64_t mount; /* that shows the folder; 0: nothing is known */
-};
-
-/* The number of the mount at FOLDER, since Linux 5.8; 0: it is not known. */
-static uint64_t
-mount_of(const char *folder)
-{
-	struct statx about = { .stx_mask = 0 };
-	const char *at = folder;
-	int dir = mu_procfs_at(&at);
-
-	if (mu_syscall6(SYS_statx, dir, (long)at, AT_STATX_DONT_SYNC,
-		STATX_MNT_ID, (long)&about, 0) != 0 ||
-	    (about.stx_mask & STATX_MNT_ID) == 0)
-		return 0;
-	return about.stx_mnt_id;
-}
-
-static bool
-recall(struct place *place, const struct known *known)
-{
-	if (known->mount == 0 || strcmp(place->path, known->path) != 0 ||
-	    mount_of(known->folder) != known->mount)
-		return false;
-	place->length = strlen(known->folder);
-	memcpy(place->folder, known->folder, place->length);
-	place->top = known->top;
-	place->mounted = true;
-	return true;
-}
-
-static void
-remember(const struct place *place, struct known *known)
-{
-	*known = (struct known) { .mount = 0 };
-	if (!place->mounted || strlen(place->path) >= KNOWN_SIZE ||
-	    place->length >= KNOWN_SIZE)
-		return;
-	memcpy(known->path, place->path, strlen(place->path) + 1);
-	memcpy(known->folder, place->folder, place->length);
-	known->top = place->top;
-	known->mount = mount_of(known->folder);
-}
-
-/* PLACES, whose paths are known, get their folders. */
-static void
-find_folders(struct place *places, const char *mountinfo, struct known *known)
-{
-	bool all = known != NULL;
-	size_t i;
-
-	for (i = 0; i < NUM_KINDS && all; i++)
-		all = !places[i].found || recall(&places[i], &known[i]);
-	if (all)
-		return;
-	for (i = 0; i < NUM_KINDS; i++)
-		places[i].mounted = false;
-	mu_lines_search(mountinfo, find_mounts, places);
-	for (i = 0; i < NUM_KINDS && known != NULL; i++)
-		remember(&places[i], &known[i]);
+	do {
+		add_limit(headroom, group, kind->limits[0]);
+		add_limit(headroom, group, kind->limits[1]);
+		note_kills_all(headroom, group, kind->kills_all);
+	} while (mu_cgroup_go_up(group));
 }
 
 /* Add the limits of the process's groups of these kinds. */
 static void
 add_groups(struct mu_headroom *headroom, const struct mu_headroom_files *files,
-    const struct kind kinds_of[NUM_KINDS], struct known *known)
+    const struct kind kinds_of[NUM_KINDS], struct mu_cgroups_known *known)
 {
-	struct place places[NUM_KINDS], *place;
+	struct mu_cgroup groups[NUM_KINDS], *group;
 	size_t i;
 
 	for (i = 0; i < NUM_KINDS; i++)
-		places[i] = (struct place) { .kind = &kinds_of[i] };
-	mu_lines_search(files->cgroup, find_paths, places);
-	find_folders(places, files->mountinfo, known);
+		groups[i].kind = &kinds_of[i].hierarchy;
+	mu_cgroups_find(groups, files->cgroup, files->mountinfo, known);
 	/* Version 1 comes last: where that limits memory, 2 does not. */
 	for (i = NUM_KINDS; i-- > 0;) {
-		place = &places[i];
-		if (place->mounted)
-			add_limits(headroom, place);
-		if (place->found)
-			headroom->unseen = place->elsewhere && !place->mounted;
+		group = &groups[i];
+		if (group->mounted)
+			add_limits(headroom, &kinds_of[i], group);
+		if (group->found)
+			headroom->unseen = group->elsewhere && !group->mounted;
 	}
 }
 
 static void
 open_files(struct mu_headroom *headroom, const struct mu_headroom_files *files,
-    struct known *known)
+    struct mu_cgroups_known *known)
 {
 	*headroom = (struct mu_headroom) {
 		.meminfo = mu_procfs_open(files->meminfo, O_RDONLY),
@@ -458,9 +207,9 @@ mu_headroom_open_files(
 }
 
 void
-mu_headroom_open(struct mu_headroom *headroom, pid_t pid)
+mu_headroom_open(
+    struct mu_headroom *headroom, pid_t pid, struct mu_cgroups_known *known)
 {
-	static struct known known[NUM_KINDS];
 	char cgroup[64];
 	const struct mu_headroom_files files = {
 		.meminfo = "/proc/meminfo",

@@ -7,6 +7,8 @@
  * it that this process can see, of version 1 (limit_in_bytes, memsw) and of
  * version 2 (max, high). Swap does not count: swapping for a check slows the
  * program down.
+ *
+ * Runs in: any.
  */
 #ifndef HEAPWALK_MEMORY_HEADROOM_H
 #define HEAPWALK_MEMORY_HEADROOM_H
@@ -14,6 +16,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
+
+#include "heapwalk/memory/cgroups.h"
 
 /* The files to read; tests use others. */
 struct mu_headroom_files {
@@ -40,9 +44,10 @@ struct mu_headroom {
 
 /*
  * Open for process PID. Close in any case. What cannot be read is no limit.
- * Remembers where the folder of a cgroup is: one caller at a time.
+ * KNOWN: where earlier calls found the cgroups, for the next; or NULL.
  */
-void mu_headroom_open(struct mu_headroom *headroom, pid_t pid);
+void mu_headroom_open(
+    struct mu_headroom *headroom, pid_t pid, struct mu_cgroups_known *known);
 void mu_headroom_open_files(
     struct mu_headroom *headroom, const struct mu_headroom_files *files);
 

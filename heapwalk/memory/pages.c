@@ -13,8 +13,8 @@
 #define ENTRY_FILE (1ull << 61)  /* file page, unmodified, or shared memory */
 #define ENTRY_GUARD (1ull << 58) /* since 6.15: MADV_GUARD_INSTALL */
 
-/* Least number of pages per query; the next query is often nearby. */
-#define LEAST_PAGES ((size_t)128)
+#define GROUP MU_PAGES_GROUP
+#define NUM_GROUPS MU_PAGES_GROUPS
 
 /* From this many pages on, let the kernel skip holes. */
 #define HOLE_PAGES ((size_t)16 * MU_PAGES_WINDOW)
@@ -85,28 +85,31 @@ entry_counts(uint64_t entry, enum policy policy)
 	return policy != POLICY_MODIFIED || (entry & ENTRY_FILE) == 0;
 }
 
-/* The kernel takes 10 ns per page: ask for few if END is near. */
+/*
+ * Read the group of PAGE, and those that follow before END. A query takes 2 us,
+ * and 10 ns per page.
+ */
 static void
-ask_pagemap(struct mu_pages *pages, uintptr_t end)
+ask_pagemap(struct mu_pages *pages, uintptr_t page, uintptr_t end)
 {
-	size_t want = end - pages->first;
+	uintptr_t first = page / GROUP;
+	size_t slot = first % NUM_GROUPS, i, got;
+	size_t count = (end - 1) / GROUP + 1 - first;
+	uint64_t *entries = &pages->window[slot * GROUP];
 	ssize_t n;
 
-	if (want < LEAST_PAGES)
-		want = LEAST_PAGES;
-	if (want > MU_PAGES_WINDOW)
-		want = MU_PAGES_WINDOW;
+	if (count > NUM_GROUPS - slot)
+		count = NUM_GROUPS - slot;
 	do {
-		n = mu_sys_pread(pages->pagemap, pages->window,
-		    want * sizeof(*pages->window),
-		    pages->first * sizeof(uint64_t));
+		n = mu_sys_pread(pages->pagemap, entries,
+		    count * GROUP * sizeof(*entries),
+		    first * GROUP * sizeof(*entries));
 	} while (n == -EINTR);
-	pages->count = n > 0 ? (size_t)n / sizeof(uint64_t) : 0;
-	/* Supply an answer for the first page in any case. */
-	if (pages->count == 0) {
-		pages->window[0] = ENTRY_PRESENT;
-		pages->count = 1;
-	}
+	got = n > 0 ? (size_t)n / sizeof(*entries) : 0;
+	for (i = got; i < count * GROUP; i++)
+		entries[i] = ENTRY_PRESENT;
+	for (i = 0; i < count; i++)
+		pages->groups[slot + i] = first + i + 1;
 }
 
 static void
@@ -127,23 +130,29 @@ ask_mincore(struct mu_pages *pages, uintptr_t end)
 	pages->count = count;
 }
 
+static uint64_t
+resident_entry(struct mu_pages *pages, uintptr_t page, uintptr_t end)
+{
+	if (page < pages->first || page - pages->first >= pages->count) {
+		memset(pages->groups, 0, sizeof(pages->groups));
+		pages->first = page;
+		ask_mincore(pages, end);
+	}
+	return pages->window[page - pages->first];
+}
+
 /* The entry of PAGE; END limits the query. */
 static uint64_t
 entry_of(
     struct mu_pages *pages, uintptr_t page, uintptr_t end, enum policy policy)
 {
-	bool resident = policy == POLICY_RESIDENT;
-
-	if (resident != pages->window_resident || page < pages->first ||
-	    page - pages->first >= pages->count) {
-		pages->window_resident = resident;
-		pages->first = page;
-		if (resident)
-			ask_mincore(pages, end);
-		else
-			ask_pagemap(pages, end);
+	if (policy == POLICY_RESIDENT)
+		return resident_entry(pages, page, end);
+	if (pages->groups[page / GROUP % NUM_GROUPS] != page / GROUP + 1) {
+		pages->count = 0;
+		ask_pagemap(pages, page, end);
 	}
-	return pages->window[page - pages->first];
+	return pages->window[page % MU_PAGES_WINDOW];
 }
 
 /* The first page from PAGE up to END that may be present or swapped. */
@@ -170,6 +179,34 @@ skip_hole(struct mu_pages *pages, uintptr_t page, uintptr_t end)
 		return page;
 	found = (count == 0 ? arg.walk_end : region.start) / pages->page_size;
 	return found < page ? page : found > end ? end : found;
+}
+
+/*
+ * The end of a run of present pages from PAGE on, up to END; at least the next
+ * page. Of shared pages the kernel looks up each for an entry of pagemap: 200
+ * ns; here it takes 10.
+ */
+static uintptr_t
+skip_present(struct mu_pages *pages, uintptr_t page, uintptr_t end)
+{
+	struct scan_region region = { 0, 0, 0 };
+	struct scan_arg arg = {
+		.size = sizeof(arg),
+		.start = page * pages->page_size,
+		.end = end * pages->page_size,
+		.vec = (uintptr_t)&region,
+		.vec_len = 1,
+		.mask = SCAN_PRESENT,
+		.return_mask = SCAN_PRESENT,
+	};
+	uintptr_t stop = page + 1, found;
+
+	if (pages->no_scan ||
+	    mu_sys3(SYS_ioctl, pages->pagemap, SCAN_REQUEST, (long)&arg) <= 0 ||
+	    region.start != arg.start)
+		return stop;
+	found = region.end / pages->page_size;
+	return found < stop ? stop : found > end ? end : found;
 }
 
 /* The first page from PAGE up to END that counts; END if none does. */
@@ -278,7 +315,11 @@ mu_pages_next(struct mu_pages *pages, const struct mu_mapping *mapping,
 	page = first_counting(pages, page, end, policy);
 	if (page == end)
 		return false;
-	for (stop = page + 1; stop < end; stop++) {
+	stop = page + 1;
+	if (pages->foreign && policy == POLICY_TOUCHED &&
+	    end - page > MU_PAGES_WINDOW)
+		stop = skip_present(pages, page, end);
+	for (; stop < end; stop++) {
 		if (!entry_counts(entry_of(pages, stop, end, policy), policy))
 			break;
 	}

@@ -10,6 +10,8 @@
  * count.
  *
  * Only for an image that does not change: answers are cached.
+ *
+ * Runs in: sweeper, keeper, the command.
  */
 #ifndef HEAPWALK_MEMORY_PAGES_H
 #define HEAPWALK_MEMORY_PAGES_H
@@ -17,7 +19,10 @@
 #include "heapwalk/subject/snapshot.h"
 #include "heapwalk/subject/tmpfs.h"
 
-#define MU_PAGES_WINDOW 512 /* pages per query */
+/* Answers are kept in groups of pages, aligned to their size. */
+#define MU_PAGES_GROUP 64
+#define MU_PAGES_GROUPS 16
+#define MU_PAGES_WINDOW (MU_PAGES_GROUP * MU_PAGES_GROUPS)
 
 struct mu_pages {
 	int pagemap; /* descriptor, or -1 */
@@ -29,9 +34,13 @@ struct mu_pages {
 	bool asked_swap, swap_used; /* used, or not known */
 	struct mu_tmpfs tmpfs;
 
-	/* The last answer: pagemap entries of COUNT pages from FIRST. */
-	bool window_resident; /* made from the answer of mincore() */
-	uintptr_t first;      /* page number */
+	/*
+	 * Entries of pagemap: 1 + the number of each group, which has a fixed
+	 * place in the window. Or made from an answer of mincore(): COUNT pages
+	 * from FIRST, at its beginning.
+	 */
+	uintptr_t groups[MU_PAGES_GROUPS];
+	uintptr_t first; /* page number */
 	size_t count;
 	uint64_t window[MU_PAGES_WINDOW];
 };

@@ -57,7 +57,10 @@ struct origin {
 	bool of_file;    /* a file, not a process */
 };
 
-/* The front of RANGE that has to be read from one source, and that source. */
+/*
+ * The front of RANGE that has to be read from one source, and that source. Not
+ * empty, even if parts overlap: the reader may have a real-time priority.
+ */
 static struct mu_range
 unknown(
     const struct filling *filling, struct mu_range range, struct origin *origin)
@@ -74,7 +77,8 @@ unknown(
 		return mu_range_common(part->range, range);
 	}
 	for (; part < end && part->range.begin < range.end; part++)
-		if (part->bytes != NULL || part->live)
+		if (part->range.begin > range.begin &&
+		    (part->bytes != NULL || part->live))
 			range.end = part->range.begin;
 	file = mu_remote_file(filling->remote, range.begin);
 	if (file != NULL && range.begin < file->range.begin) {

@@ -8,6 +8,8 @@
  *
  * view() and fill may be called by one thread at a time; all threads may read
  * what they return.
+ *
+ * Runs in: keeper, the command.
  */
 #ifndef HEAPWALK_MEMORY_REMOTE_MEMORY_H
 #define HEAPWALK_MEMORY_REMOTE_MEMORY_H

@@ -21,9 +21,7 @@
 #define MOST ((size_t)512 << 10)
 #define LEAST_WINDOW ((size_t)1 << 20)
 
-/*
- * The largest pieces are this part of a window, as each worker needs several.
- */
+/* A piece is at most this part of the window, as each worker needs several. */
 #define MANY 32
 
 #define DROPPED_PART 8 /* part of a window that is dropped at a time */

@@ -169,14 +169,3 @@ mu_memory_self_holds(struct mu_memory *memory, const struct mu_mapping *mapping)
 	return self->has_pages && mu_mapping_is_anonymous(mapping) &&
 	    mu_pages_any_written(&self->pages, mapping->range);
 }
-
-void
-mu_memory_self_close(struct mu_memory *memory)
-{
-	struct mu_memory_self *self = memory->ctx;
-
-	mu_memory_self_unguard(memory);
-	mu_pages_close(&self->pages);
-	self->has_pages = false;
-	memory->blind = true;
-}

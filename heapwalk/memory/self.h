@@ -88,14 +88,11 @@ bool mu_memory_self_any_locked(struct mu_memory *memory,
 bool mu_memory_self_holds(
     struct mu_memory *memory, const struct mu_mapping *mapping);
 
-/* Undo guard and look. Accepts MEMORY that was only opened. */
-void mu_memory_self_close(struct mu_memory *memory);
-
 /* The mapping that holds ADDRESS, or the next one, or NULL. */
 const struct mu_mapping *mu_memory_self_mapping(
     const struct mu_memory_self *self, uintptr_t address);
 
-/* Undo the guard only; part of mu_memory_self_close(). */
+/* Undo the guard. Accepts MEMORY that was only opened. */
 void mu_memory_self_unguard(struct mu_memory *memory);
 
 #endif

@@ -18,7 +18,7 @@ struct mu_shared {
 
 	/* Results. */
 	size_t taken;    /* bytes made private */
-	size_t changing; /* bytes left shared, for lack of time or memory */
+	size_t changing; /* bytes left shared, where time or memory was short */
 };
 
 /* True if any of COUNT mappings, except EXCEPT, has such memory. */

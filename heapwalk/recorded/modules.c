@@ -13,16 +13,16 @@ static void
 read_modules(struct mu_recorder *recorder, const struct mu_snapshot *snap,
     struct mu_arena *arena)
 {
-	const struct mu_recorded *about = &recorder->about;
+	const struct mu_recorded *header = &recorder->header;
 	struct mu_recorded_module *copy = NULL;
-	size_t count = about->num_modules;
+	size_t count = header->num_modules;
 	const char *view = NULL;
 
 	if (count > MU_RECORDED_MODULES)
 		count = MU_RECORDED_MODULES;
-	if (count > 0 && about->modules % sizeof(uint64_t) == 0)
+	if (count > 0 && header->modules % sizeof(uint64_t) == 0)
 		view = mu_snapshot_view(
-		    snap, about->modules, count * sizeof(*copy));
+		    snap, header->modules, count * sizeof(*copy));
 	if (view != NULL)
 		copy = mu_arena_alloc(arena, count, sizeof(*copy));
 	recorder->modules = copy;

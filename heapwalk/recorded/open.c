@@ -20,10 +20,10 @@ struct opening {
 static bool
 is_recorded(const char *view)
 {
-	struct mu_recorded about;
+	struct mu_recorded header;
 
-	memcpy(&about, view, sizeof(about));
-	return mu_recorded_is(&about);
+	memcpy(&header, view, sizeof(header));
+	return mu_recorded_is(&header);
 }
 
 uintptr_t
@@ -103,7 +103,7 @@ add_span(struct opening *opening, uint64_t index, uint64_t address)
 static bool
 add_spans(struct opening *opening, struct mu_range part)
 {
-	uintptr_t directory = opening->recorder->about.directory;
+	uintptr_t directory = opening->recorder->header.directory;
 	const char *view =
 	    mu_snapshot_view(opening->snap, part.begin, mu_range_size(part));
 	size_t at;
@@ -127,18 +127,18 @@ add_spans(struct opening *opening, struct mu_range part)
 static bool
 open_spans(struct opening *opening)
 {
-	const struct mu_recorded *about = &opening->recorder->about;
+	const struct mu_recorded *header = &opening->recorder->header;
 	struct mu_memory *memory = (struct mu_memory *)&opening->snap->memory;
-	uint64_t first = about->lowest >> MU_SHADOW_SPAN_SHIFT;
-	uint64_t last = about->highest >> MU_SHADOW_SPAN_SHIFT;
+	uint64_t first = header->lowest >> MU_SHADOW_SPAN_SHIFT;
+	uint64_t last = header->highest >> MU_SHADOW_SPAN_SHIFT;
 	struct mu_range rest, part;
 
 	if (last >= MU_SHADOW_SPANS)
 		last = MU_SHADOW_SPANS - 1;
 	if (first > last)
 		return true;
-	rest.begin = about->directory + first * sizeof(uint64_t);
-	rest.end = about->directory + (last + 1) * sizeof(uint64_t);
+	rest.begin = header->directory + first * sizeof(uint64_t);
+	rest.end = header->directory + (last + 1) * sizeof(uint64_t);
 	for (; mu_range_size(rest) > 0 &&
 	     memory->ops->populated(memory, rest, &part);
 	     rest.begin = part.end)
@@ -155,10 +155,10 @@ open_depot(struct opening *opening)
 	uint64_t word;
 	size_t i;
 
-	if (recorder->about.depot == 0)
+	if (recorder->header.depot == 0)
 		return true;
 	view = view_table(
-	    opening, recorder->about.depot, MU_DEPOT_BLOCKS * sizeof(word));
+	    opening, recorder->header.depot, MU_DEPOT_BLOCKS * sizeof(word));
 	if (view == NULL)
 		return true;
 	recorder->depot = mu_arena_alloc(
@@ -176,18 +176,18 @@ open_depot(struct opening *opening)
 }
 
 static bool
-read_about(struct mu_recorded *about, const struct mu_snapshot *snap,
+read_header(struct mu_recorded *header, const struct mu_snapshot *snap,
     uintptr_t address)
 {
-	const void *view = mu_snapshot_view(snap, address, sizeof(*about));
+	const void *view = mu_snapshot_view(snap, address, sizeof(*header));
 	const size_t size = MU_SHADOW_SPANS * sizeof(uint64_t);
 
 	if (view == NULL)
 		return false;
-	memcpy(about, view, sizeof(*about));
-	return mu_recorded_is(about) && about->directory != 0 &&
-	    about->directory % sizeof(uint64_t) == 0 &&
-	    about->directory <= UINTPTR_MAX - size;
+	memcpy(header, view, sizeof(*header));
+	return mu_recorded_is(header) && header->directory != 0 &&
+	    header->directory % sizeof(uint64_t) == 0 &&
+	    header->directory <= UINTPTR_MAX - size;
 }
 
 bool
@@ -202,10 +202,10 @@ mu_recorder_open(struct mu_recorder *recorder, const struct mu_snapshot *snap,
 	struct mu_range directory;
 
 	*recorder = (struct mu_recorder) { .num_spans = 0 };
-	if (!read_about(&recorder->about, snap, address))
+	if (!read_header(&recorder->header, snap, address))
 		return false;
 	opening.left = anonymous_bytes(snap);
-	directory.begin = recorder->about.directory;
+	directory.begin = recorder->header.directory;
 	directory.end = directory.begin + MU_SHADOW_SPANS * sizeof(uint64_t);
 	mu_recorder_modules(recorder, snap, arena);
 	return add_table(&opening, directory) && open_spans(&opening) &&
@@ -217,7 +217,7 @@ mu_recorder_open_modules(struct mu_recorder *recorder,
     const struct mu_snapshot *snap, uintptr_t address, struct mu_arena *arena)
 {
 	*recorder = (struct mu_recorder) { .num_spans = 0 };
-	if (!read_about(&recorder->about, snap, address))
+	if (!read_header(&recorder->header, snap, address))
 		return false;
 	mu_recorder_modules(recorder, snap, arena);
 	return true;

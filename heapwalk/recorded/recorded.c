@@ -77,18 +77,18 @@ bool
 mu_recorder_find(const struct mu_recorder *recorder, struct mu_range block,
     struct mu_recorded_block *found)
 {
-	size_t usable = mu_range_size(block), dressing = 0;
+	size_t usable = mu_range_size(block), max_guard = 0;
 	uintptr_t at = (block.begin + GRAIN - 1) & ~(GRAIN - 1);
 	uint64_t size;
 	uint32_t word;
 
 	if (usable == 0)
 		return false;
-	if (recorder->about.flags & MU_RECORDED_GUARDED)
-		dressing = recorder->about.dressing;
-	if (dressing >= usable)
-		dressing = usable - 1;
-	word = next_start(recorder, &at, block.begin + dressing + 1);
+	if (recorder->header.flags & MU_RECORDED_GUARDED)
+		max_guard = recorder->header.max_guard;
+	if (max_guard >= usable)
+		max_guard = usable - 1;
+	word = next_start(recorder, &at, block.begin + max_guard + 1);
 	if (word == 0)
 		return false;
 	size = read_size(recorder, at);

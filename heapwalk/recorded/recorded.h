@@ -27,7 +27,7 @@ struct mu_unloaded {
 };
 
 struct mu_recorder {
-	struct mu_recorded about; /* a copy; its addresses are the subject's */
+	struct mu_recorded header; /* a copy; its addresses are the subject's */
 	struct mu_recorded_span *spans; /* by index */
 	size_t num_spans;
 	const char **depot; /* view of each depot block, or NULL */
@@ -68,13 +68,13 @@ bool mu_recorder_open(struct mu_recorder *recorder,
     const struct mu_snapshot *snap, uintptr_t address, struct mu_arena *arena);
 
 /*
- * Read only recorder->about and recorder->unloaded, for a caller that has the
+ * Read only recorder->header and recorder->unloaded, for a caller that has the
  * stacks already. Returns false as above.
  */
 bool mu_recorder_open_modules(struct mu_recorder *recorder,
     const struct mu_snapshot *snap, uintptr_t address, struct mu_arena *arena);
 
-/* Fill recorder->unloaded from recorder->about. */
+/* Fill recorder->unloaded from recorder->header. */
 void mu_recorder_modules(struct mu_recorder *recorder,
     const struct mu_snapshot *snap, struct mu_arena *arena);
 

@@ -314,8 +314,8 @@ look_at_register(struct search *search, size_t thread, size_t i)
 		if (item == NULL)
 			continue;
 		item->thread = (uint32_t)thread;
-		item->place =
-		    snap->places != NULL ? snap->places[i] : MU_PLACE_END;
+		item->regno =
+		    snap->regnos != NULL ? snap->regnos[i] : MU_REGNO_END;
 	}
 }
 
@@ -340,7 +340,7 @@ look_at_thread(struct search *search, size_t index)
 	    : look_at_word(search, thread->sp, false, MU_REFERRER_REGISTER);
 	if (item != NULL) {
 		item->thread = (uint32_t)index;
-		item->place = MU_PLACE_GENERAL + MU_PRSTATUS_SP;
+		item->regno = MU_REGNO_GENERAL + MU_PRSTATUS_SP;
 	}
 }
 

@@ -30,7 +30,7 @@ struct mu_referrer {
 	uint32_t kind;      /* enum mu_referrer_kind */
 	uint32_t thread;    /* index into the snapshot's; or MU_NO_INDEX */
 	uint32_t mapping;   /* the same; a global's: the module's first */
-	uint32_t place;     /* number of a register: mu/arch/register_names.h */
+	uint32_t regno;     /* number of a register: mu/arch/register_names.h */
 	uint32_t reachable; /* 0: the block that holds it is a leak itself */
 	uint32_t unused;
 	uint64_t address;     /* of the word; 0 if it is not in memory */

@@ -1,4 +1,8 @@
-/* Classify a mapping by its line in /proc/PID/maps. */
+/*
+ * Classify a mapping by its line in /proc/PID/maps.
+ *
+ * Runs in: any.
+ */
 #ifndef HEAPWALK_SUBJECT_CLASSIFY_H
 #define HEAPWALK_SUBJECT_CLASSIFY_H
 

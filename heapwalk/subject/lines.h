@@ -1,4 +1,8 @@
-/* Read a long file of /proc, one buffer of whole lines at a time. */
+/*
+ * Read a long file of /proc, one buffer of whole lines at a time.
+ *
+ * Runs in: any.
+ */
 #ifndef HEAPWALK_SUBJECT_LINES_H
 #define HEAPWALK_SUBJECT_LINES_H
 

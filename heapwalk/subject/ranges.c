@@ -107,17 +107,3 @@ mu_ranges_gap(
 	}
 	return false;
 }
-
-bool
-mu_ranges_check(const struct mu_ranges *set)
-{
-	size_t i;
-
-	for (i = 0; i < set->count; i++) {
-		if (set->items[i].begin >= set->items[i].end)
-			return false;
-		if (i > 0 && set->items[i].begin <= set->items[i - 1].end)
-			return false;
-	}
-	return set->count <= set->max;
-}

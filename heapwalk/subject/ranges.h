@@ -3,6 +3,8 @@
  * rest.
  *
  * Add ranges in any order, seal, then query.
+ *
+ * Runs in: any.
  */
 #ifndef HEAPWALK_SUBJECT_RANGES_H
 #define HEAPWALK_SUBJECT_RANGES_H
@@ -17,6 +19,7 @@ struct mu_ranges {
 	struct mu_arena *arena;
 };
 
+/* Make an empty set whose memory comes from ARENA. */
 void mu_ranges_open(struct mu_ranges *set, struct mu_arena *arena);
 
 /*
@@ -35,6 +38,7 @@ bool mu_ranges_add_all(
  */
 void mu_ranges_seal(struct mu_ranges *set);
 
+/* True if ADDRESS is in one of the ranges of SET, which is sorted. */
 bool mu_ranges_has(const struct mu_ranges *set, uintptr_t address);
 
 /*
@@ -66,8 +70,5 @@ mu_ranges_upper(
 		range->begin <= address));
 	return low;
 }
-
-/* Check what seal guarantees (for tests). */
-bool mu_ranges_check(const struct mu_ranges *set);
 
 #endif

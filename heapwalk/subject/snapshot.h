@@ -4,6 +4,8 @@
  *
  * heapwalk/ owns this type and sees nothing else; ptrace/ fills it. Every byte
  * that comes through it is hostile until checked.
+ *
+ * Runs in: any.
  */
 #ifndef HEAPWALK_SUBJECT_SNAPSHOT_H
 #define HEAPWALK_SUBJECT_SNAPSHOT_H
@@ -121,7 +123,7 @@ struct mu_snapshot {
 	size_t num_threads;
 	uintptr_t *values; /* words of all threads' registers */
 	size_t num_values;
-	uint16_t *places; /* of each value: mu/arch/register_names.h; or NULL */
+	uint16_t *regnos; /* of each value: mu/arch/register_names.h; or NULL */
 
 	struct mu_mapping *mappings; /* by address, no overlaps */
 	size_t num_mappings;

@@ -33,6 +33,7 @@ bool mu_stacks_read_block(const struct mu_snapshot *snap, uintptr_t address,
 bool mu_stacks_add_ended(
     struct mu_stacks_search *search, const struct mu_ranges *skip);
 
+/* True if one of WORDS is in RANGE. */
 static inline bool
 mu_stacks_any(const struct mu_stacks_words *words, struct mu_range range)
 {

@@ -4,6 +4,8 @@
  * The sweeper has no libc threads: its caller provides RUN to start more, and
  * without it one thread does everything. Results must not depend on the number
  * of threads.
+ *
+ * Runs in: sweeper, keeper, the command.
  */
 #ifndef HEAPWALK_SUBJECT_WORKERS_H
 #define HEAPWALK_SUBJECT_WORKERS_H

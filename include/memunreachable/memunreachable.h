@@ -37,7 +37,7 @@
 
 /* How a pass ended. Values never change; new ones are added at the end. */
 enum MemunreachableStatus {
-	MEMUNREACHABLE_COMPLETE = 0, /* every block was judged */
+	MEMUNREACHABLE_COMPLETE = 0, /* every block was checked */
 	MEMUNREACHABLE_PARTIAL = 1,  /* reason says what was left out */
 	/* The heap was not checked: */
 	MEMUNREACHABLE_BAD_ARGUMENT = 2, /* NULL info, version not 0 */
@@ -282,7 +282,7 @@ bool memunreachable_unregister_root_region(const void *p, size_t size);
  * that called for the pass, before any thread is stopped. PROVIDER writes up
  * to MAX words (addresses that count as references) to WORDS and returns how
  * many it has. If that is more than MAX it is called again with more room; a
- * negative result is logged, and the pass goes on. Unregister with the same
+ * negative result is logged, and the pass continues. Unregister with the same
  * pair.
  *
  * A pass that a signal triggers calls PROVIDER in the signal handler while

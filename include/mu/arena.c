@@ -68,6 +68,12 @@ map_bytes(struct mu_arena *arena, size_t bytes)
 	return (long)given;
 }
 
+/*
+ * Given memory of fewer bytes is used in small pages: with few tables, clearing
+ * huge pages of which little is used takes longer than faults.
+ */
+#define HUGE_GIVEN (16 * HUGE)
+
 /* The last BYTES of the newest piece, from AT on. */
 static void
 unmap_bytes(struct mu_arena *arena, void *at, size_t bytes)
@@ -89,18 +95,22 @@ unmap_bytes(struct mu_arena *arena, void *at, size_t bytes)
 static long
 map_huge(struct mu_arena *arena, size_t bytes)
 {
-	long address =
-	    arena->given != NULL ? -ENOMEM : map_bytes(arena, bytes + HUGE);
+	bool small = arena->given != NULL && arena->limit < HUGE_GIVEN;
+	long address = small ? -ENOMEM : map_bytes(arena, bytes + HUGE);
 	size_t before;
 
 	if (mu_sys_failed(address))
 		return map_bytes(arena, bytes);
 	before = -((size_t)address + PAGE_MAX) % HUGE;
-	if (before > 0)
+	if (before > 0 && arena->given == NULL)
 		mu_sys_munmap((void *)address, before);
 	address += (long)before;
-	if (before < HUGE)
+	if (arena->given != NULL) {
+		arena->given = (char *)address + bytes;
+		arena->num_given += HUGE - before;
+	} else if (before < HUGE) {
 		mu_sys_munmap((char *)address + bytes, HUGE - before);
+	}
 	mu_sys3(SYS_madvise, address + (long)PAGE_MAX,
 	    (long)((bytes - PAGE_MAX) / HUGE * HUGE), MADV_HUGEPAGE);
 	return address;

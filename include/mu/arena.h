@@ -41,7 +41,7 @@ void mu_arena_open_in(struct mu_arena *arena, void *memory, size_t size);
 /*
  * The same, but piece by piece: MEMORY is private, anonymous and page-aligned,
  * and pages that are released become zeros again. For an arena whose user may
- * be killed at any moment in an address space that goes on.
+ * be killed at any moment in an address space that is still used.
  */
 void mu_arena_open_on(struct mu_arena *arena, void *memory, size_t size);
 

@@ -9,18 +9,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Bit I of BITS: bit I % 64 of word I / 64. I is not checked. */
 static inline bool
 mu_bit(const uint64_t *bits, size_t i)
 {
 	return (bits[i / 64] >> (i % 64) & 1) != 0;
 }
 
+/* Set bit I. Not atomic: another thread must not write the same word. */
 static inline void
 mu_bit_set(uint64_t *bits, size_t i)
 {
 	bits[i / 64] |= 1ull << (i % 64);
 }
 
+/* Clear bit I. Not atomic, as above. */
 static inline void
 mu_bit_clear(uint64_t *bits, size_t i)
 {

@@ -10,12 +10,14 @@ struct mu_range {
 	uintptr_t begin, end;
 };
 
+/* Bytes of RANGE; 0 if its end is not above its begin. */
 static inline size_t
 mu_range_size(struct mu_range range)
 {
 	return range.end > range.begin ? range.end - range.begin : 0;
 }
 
+/* True if ADDRESS is one of the bytes of RANGE; its end is not. */
 static inline bool
 mu_range_has(struct mu_range range, uintptr_t address)
 {

@@ -63,18 +63,24 @@ enum mu_stack_id {
 	MU_STACK_FIRST = 8, /* this and larger numbers are units of the depot */
 };
 
+/* The first word of a live block. STACK has at most 28 bits. */
 static inline uint32_t
 mu_shadow_word(uint32_t stack, enum mu_block_kind kind)
 {
 	return stack << 4 | (uint32_t)kind << 2 | MU_SHADOW_START;
 }
 
+/* The stack in a first word: an enum mu_stack_id, or a unit of the depot. */
 static inline uint32_t
 mu_shadow_stack(uint32_t word)
 {
 	return word >> 4;
 }
 
+/*
+ * The function that allocated the block, from a first word; a word of the
+ * subject may hold any of the four values.
+ */
 static inline enum mu_block_kind
 mu_shadow_kind(uint32_t word)
 {
@@ -158,6 +164,7 @@ enum mu_module_again {
  */
 #define MU_FRAME_SHIFT 48
 
+/* The address of FRAME, without the number of an unloaded module. */
 static inline uint64_t
 mu_frame_address(uint64_t frame)
 {
@@ -166,6 +173,9 @@ mu_frame_address(uint64_t frame)
 	    : frame & ((UINT64_C(1) << MU_FRAME_SHIFT) - 1);
 }
 
+/*
+ * ADDRESS as a frame in the unloaded module INDEX (below MU_RECORDED_MODULES).
+ */
 static inline uint64_t
 mu_frame_of_module(uint64_t address, size_t index)
 {
@@ -217,7 +227,7 @@ struct mu_recorded {
 				  or 0; 0 = nothing recorded yet */
 	uint64_t depot;        /* uint64_t[MU_DEPOT_BLOCKS]: blocks, or 0 */
 	uint64_t sample_bytes; /* 0 = every block has its stack */
-	uint64_t dressing; /* a block begins at most this many bytes after the
+	uint64_t max_guard; /* a block begins at most this many bytes after the
 			      start of malloc's */
 	uint64_t lowest, highest; /* bounds of all block addresses so far; may
 				     be wider than needed */

@@ -2,6 +2,8 @@
  * The number of heaps that a program has registered, for tools that look at it
  * from outside. It lies among the library's variables once a heap is
  * registered.
+ *
+ * Runs in: any.
  */
 #ifndef MU_REGISTERED_H
 #define MU_REGISTERED_H
@@ -19,6 +21,7 @@ struct mu_registered {
 	uint64_t check;     /* complement of num_heaps */
 };
 
+/* Write all of REGISTERED for so many heaps. */
 static inline void
 mu_registered_set(struct mu_registered *registered, uint64_t num_heaps)
 {
@@ -28,6 +31,10 @@ mu_registered_set(struct mu_registered *registered, uint64_t num_heaps)
 	registered->check = ~num_heaps;
 }
 
+/*
+ * True if REGISTERED, read from the subject, was written by
+ * mu_registered_set().
+ */
 static inline bool
 mu_registered_is(const struct mu_registered *registered)
 {

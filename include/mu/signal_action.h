@@ -47,6 +47,7 @@ mu_sys_signal_action(int signo, const struct mu_signal_action *action,
 	return error;
 }
 
+/* The bit of SIGNO (1 to 64) in a mask. */
 static inline mu_sigmask
 mu_signal_bit(int signo)
 {

@@ -65,25 +65,25 @@ fill(struct mu_why *why, const char *format, va_list args)
 
 	why->cure = 0;
 	if (mark == NULL || mark - format >= FORMAT_SIZE) {
-		mu_text_vformat(why->words, sizeof(why->words), format, args);
+		mu_text_vformat(why->text, sizeof(why->text), format, args);
 		return;
 	}
 	before = (size_t)(mark - format);
 	memcpy(joined, format, before);
 	joined[before] = '\0';
 	va_copy(again, args);
-	cause = mu_text_vformat(why->words, sizeof(why->words), joined, again);
+	cause = mu_text_vformat(why->text, sizeof(why->text), joined, again);
 	va_end(again);
 	mu_text_format(
 	    joined + before, sizeof(joined) - before, BETWEEN "%s", mark + 1);
-	whole = mu_text_vformat(why->words, sizeof(why->words), joined, args);
+	whole = mu_text_vformat(why->text, sizeof(why->text), joined, args);
 	cause += sizeof(BETWEEN) - 1;
-	if (cause >= sizeof(why->words))
+	if (cause >= sizeof(why->text))
 		return;
 	if (whole > cause)
 		why->cure = (unsigned short)cause;
 	else
-		why->words[cause - (sizeof(BETWEEN) - 1)] = '\0';
+		why->text[cause - (sizeof(BETWEEN) - 1)] = '\0';
 }
 
 enum mu_status
@@ -102,18 +102,18 @@ mu_why(struct mu_why *why, enum mu_status status, const char *format, ...)
 void
 mu_why_cure(struct mu_why *why, const char *format, ...)
 {
-	size_t length = strlen(why->words);
+	size_t length = strlen(why->text);
 	va_list args;
 
-	if (length + sizeof(BETWEEN) > sizeof(why->words))
+	if (length + sizeof(BETWEEN) > sizeof(why->text))
 		return;
 	length += mu_text_format(
-	    why->words + length, sizeof(why->words) - length, BETWEEN);
+	    why->text + length, sizeof(why->text) - length, BETWEEN);
 	if (why->cure == 0)
 		why->cure = (unsigned short)length;
 	va_start(args, format);
 	mu_text_vformat(
-	    why->words + length, sizeof(why->words) - length, format, args);
+	    why->text + length, sizeof(why->text) - length, format, args);
 	va_end(args);
 }
 
@@ -121,7 +121,7 @@ void
 mu_why_drop_cure(struct mu_why *why)
 {
 	if (why->cure > 0)
-		why->words[why->cure - strlen(BETWEEN)] = '\0';
+		why->text[why->cure - strlen(BETWEEN)] = '\0';
 	why->cure = 0;
 }
 
@@ -130,14 +130,14 @@ mu_why_after(
     struct mu_why *why, const struct mu_why *first, const char *between)
 {
 	struct mu_why second = *why;
-	size_t before = strlen(first->words) + strlen(between);
+	size_t before = strlen(first->text) + strlen(between);
 
-	mu_text_format(why->words, sizeof(why->words), "%s%s%s", first->words,
-	    between, second.words);
+	mu_text_format(why->text, sizeof(why->text), "%s%s%s", first->text,
+	    between, second.text);
 	if (second.cure == 0)
 		why->cure = first->cure;
 	else
-		why->cure = before + second.cure < sizeof(why->words)
+		why->cure = before + second.cure < sizeof(why->text)
 		    ? (unsigned short)(before + second.cure)
 		    : 0;
 }
@@ -156,9 +156,9 @@ mu_status_join(enum mu_status *status, struct mu_why *why, enum mu_status next,
 bool
 mu_why_check(const struct mu_why *why)
 {
-	const char *end = memchr(why->words, '\0', sizeof(why->words));
+	const char *end = memchr(why->text, '\0', sizeof(why->text));
 
-	return end != NULL && why->words + why->cure <= end &&
+	return end != NULL && why->text + why->cure <= end &&
 	    (why->cure == 0 || why->cure >= strlen(BETWEEN));
 }
 

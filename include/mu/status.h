@@ -24,7 +24,7 @@ enum mu_status { MU_STATUS_LIST(MU_STATUS_VALUE) MU_STATUS_COUNT };
  * long.
  */
 struct mu_why {
-	char words[256];     /* the cause; then "; " and the remedy */
+	char text[256];      /* the cause; then "; " and the remedy */
 	unsigned short cure; /* index of the remedy in WORDS, or 0 */
 };
 
@@ -55,7 +55,7 @@ void mu_why_cure(struct mu_why *why, const char *format, ...)
 void mu_why_drop_cure(struct mu_why *why);
 
 /*
- * Put the words of FIRST, then BETWEEN, before those of WHY. WHY keeps its
+ * Put the text of FIRST, then BETWEEN, before that of WHY. WHY keeps its
  * remedy; if it has none it gets that of FIRST.
  */
 void mu_why_after(
@@ -76,6 +76,13 @@ bool mu_why_check(const struct mu_why *why);
 
 /* A name such as "heap inconsistent"; never NULL. */
 const char *mu_status_name(enum mu_status status);
+
+/* True if there is a result, whole or in part. */
+static inline bool
+mu_status_usable(enum mu_status status)
+{
+	return status == MU_OK || status == MU_PARTIAL;
+}
 
 /* The other columns of the status in mu/status_list.h; never NULL. */
 const char *mu_status_cure(enum mu_status status);

@@ -21,7 +21,7 @@
 
 #define MU_RAISE_LIMITS \
 	"raise RLIMIT_NOFILE, RLIMIT_NPROC or the cgroup's pids.max"
-#define MU_ASK_AGAIN "ask again; if it stays so, a block was overrun"
+#define MU_ASK_AGAIN "ask again; if it persists, a block was overrun"
 #define MU_ASK_DOCTOR "memunreachable --doctor PID says what is in the way"
 #define MU_SEE_PERMISSIONS "See PERMISSIONS in memunreachable(7)."
 #define MU_PASS_NEEDS                                                   \
@@ -72,7 +72,7 @@
 	/* may be gone a moment later: retry */                              \
 	X(ERR_HEAP_INCONSISTENT, HEAP_INCONSISTENT, heap_inconsistent,       \
 	    "heap inconsistent", MU_ASK_AGAIN, MU_ASK_AGAIN,                 \
-	    "Ask again; if it stays so, look for a heap overflow.")          \
+	    "Ask again; if it persists, look for a heap overflow.")          \
 	X(ERR_UNKNOWN_GLIBC, UNKNOWN_GLIBC, unknown_glibc, "unknown glibc",  \
 	    "", "", MU_KNOWN_GLIBC)                                          \
 	/* collector or sweeper */                                           \

@@ -53,42 +53,49 @@ extern char **environ; /* an address that all files have */
 #define SYS_close_range 436
 #endif
 
+/* System call NR without arguments. Returns the result, or -errno. */
 static inline long
 mu_sys0(long nr)
 {
 	return mu_syscall6(nr, 0, 0, 0, 0, 0, 0);
 }
 
+/* The same with one argument. */
 static inline long
 mu_sys1(long nr, long a)
 {
 	return mu_syscall6(nr, a, 0, 0, 0, 0, 0);
 }
 
+/* The same with two arguments. */
 static inline long
 mu_sys2(long nr, long a, long b)
 {
 	return mu_syscall6(nr, a, b, 0, 0, 0, 0);
 }
 
+/* The same with three arguments. */
 static inline long
 mu_sys3(long nr, long a, long b, long c)
 {
 	return mu_syscall6(nr, a, b, c, 0, 0, 0);
 }
 
+/* The same with four arguments. */
 static inline long
 mu_sys4(long nr, long a, long b, long c, long d)
 {
 	return mu_syscall6(nr, a, b, c, d, 0, 0);
 }
 
+/* The caller's process ID, in its PID namespace. */
 static inline pid_t
 mu_sys_getpid(void)
 {
 	return (pid_t)mu_sys0(SYS_getpid);
 }
 
+/* The calling thread's ID, in its PID namespace. */
 static inline pid_t
 mu_sys_gettid(void)
 {
@@ -102,6 +109,10 @@ mu_sys_gettid(void)
  */
 #define MU_SYS_TRIES 4
 
+/*
+ * openat(), again after EINTR (a FIFO, a slow filesystem). Returns a
+ * descriptor, or -errno.
+ */
 static inline int
 mu_sys_openat(int dir_fd, const char *path, int flags, mode_t mode)
 {
@@ -114,6 +125,7 @@ mu_sys_openat(int dir_fd, const char *path, int flags, mode_t mode)
 	return fd;
 }
 
+/* The same for PATH from the root or the working directory. */
 static inline int
 mu_sys_open(const char *path, int flags, mode_t mode)
 {
@@ -129,12 +141,17 @@ mu_sys_close(int *fd)
 	*fd = -1;
 }
 
+/*
+ * One read(): returns the bytes read, also if they are fewer than SIZE, or
+ * -errno, -EINTR included.
+ */
 static inline ssize_t
 mu_sys_read(int fd, void *buffer, size_t size)
 {
 	return mu_sys3(SYS_read, fd, (long)buffer, (long)size);
 }
 
+/* One pread() at OFFSET; the same. */
 static inline ssize_t
 mu_sys_pread(int fd, void *buffer, size_t size, uint64_t offset)
 {
@@ -155,6 +172,10 @@ mu_sys_vm_read(pid_t pid, void *buffer, size_t size, uintptr_t address)
 	    SYS_process_vm_readv, pid, (long)&to, 1, (long)&from, 1, 0);
 }
 
+/*
+ * One pwrite() at OFFSET: returns the bytes written, also if they are fewer
+ * than SIZE, or -errno, -EINTR included.
+ */
 static inline ssize_t
 mu_sys_pwrite(int fd, const void *buffer, size_t size, uint64_t offset)
 {
@@ -162,6 +183,7 @@ mu_sys_pwrite(int fd, const void *buffer, size_t size, uint64_t offset)
 	    SYS_pwrite64, fd, (long)buffer, (long)size, (long)offset);
 }
 
+/* One write(); the same. */
 static inline ssize_t
 mu_sys_write(int fd, const void *buffer, size_t size)
 {
@@ -179,12 +201,14 @@ mu_sys_mmap(void *hint, size_t size, int prot, int flags)
 	return address;
 }
 
+/* True if RESULT of mu_sys_mmap() and similar is an -errno, not an address. */
 static inline bool
 mu_sys_failed(long result)
 {
 	return result < 0 && result >= -4095;
 }
 
+/* munmap(); the pages in SIZE bytes from ADDRESS. */
 static inline long
 mu_sys_munmap(void *address, size_t size)
 {
@@ -238,6 +262,7 @@ mu_sys_now_ns(void)
 	return (uint64_t)now.tv_sec * MU_NS_PER_SEC + (uint64_t)now.tv_nsec;
 }
 
+/* NS nanoseconds as the kernel takes them. */
 static inline struct timespec
 mu_sys_timespec(uint64_t ns)
 {
@@ -245,6 +270,7 @@ mu_sys_timespec(uint64_t ns)
 		(long)(ns % MU_NS_PER_SEC) };
 }
 
+/* Sleep for NS nanoseconds, or until a signal handler has run. */
 static inline void
 mu_sys_sleep_ns(uint64_t ns)
 {
@@ -286,6 +312,10 @@ mu_sys_futex_await(const int *word, int expected)
 		mu_sys_sleep_ns(MU_SYS_NAP_NS);
 }
 
+/*
+ * Wake COUNT threads that wait for *WORD. Returns their number, or -errno after
+ * MU_SYS_TRIES refusals. FLAGS as in mu_sys_futex_wait().
+ */
 static inline long
 mu_sys_futex_wake(const int *word, int count, int flags)
 {
@@ -297,6 +327,17 @@ mu_sys_futex_wake(const int *word, int count, int flags)
 		    mu_sys3(SYS_futex, (long)word, FUTEX_WAKE | flags, count);
 	while (woken < 0 && ++tries < MU_SYS_TRIES);
 	return woken;
+}
+
+/*
+ * Store VALUE into *WORD and wake COUNT threads that wait for it. FLAGS: 0 or
+ * FUTEX_PRIVATE_FLAG.
+ */
+static inline void
+mu_sys_futex_set(int *word, int value, int count, int flags)
+{
+	__atomic_store_n(word, value, __ATOMIC_RELEASE);
+	mu_sys_futex_wake(word, count, flags);
 }
 
 #define MU_WALL 0x40000000 /* __WALL: children without an exit signal too */
@@ -325,12 +366,14 @@ mu_sys_wait(pid_t pid, int *status, int options)
 	return info.si_pid;
 }
 
+/* kill(). Returns 0, or -errno. */
 static inline long
 mu_sys_kill(pid_t pid, int signo)
 {
 	return mu_sys2(SYS_kill, pid, signo);
 }
 
+/* ptrace() as the kernel has it: PTRACE_PEEK... store their word at DATA. */
 static inline long
 mu_sys_ptrace(long request, pid_t tid, uintptr_t address, uintptr_t data)
 {
@@ -358,6 +401,10 @@ mu_sys_read_memory(pid_t tid, uintptr_t address, void *buffer, size_t size)
  */
 typedef uint64_t mu_sigmask;
 
+/*
+ * Set the calling thread's mask to *MASK; the previous one is stored in *OLD,
+ * which may be NULL. Returns false if the call is refused MU_SYS_TRIES times.
+ */
 static inline bool
 mu_sys_set_mask(const mu_sigmask *mask, mu_sigmask *old)
 {
@@ -384,12 +431,14 @@ mu_sys_block_signals(mu_sigmask *old)
 	return mu_sys_set_mask(&all, old);
 }
 
+/* Set the mask that mu_sys_block_signals() stored. */
 static inline void
 mu_sys_restore_signals(const mu_sigmask *old)
 {
 	mu_sys_set_mask(old, NULL);
 }
 
+/* End the process, without handlers of exit(). */
 static inline _Noreturn void
 mu_sys_exit(int status)
 {

@@ -30,6 +30,7 @@ struct mu_text {
 	size_t size, length;
 };
 
+/* Append to TEXT, as mu_text_format() does; what does not fit is cut. */
 void mu_text_add(struct mu_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

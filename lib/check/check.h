@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "heapwalk/subject/reach.h"
+#include "lib/explain/explained.h"
 #include "lib/writers/report.h"
 #include "mu/status.h"
 
@@ -39,18 +40,22 @@ struct mu_check {
 	uint64_t max_pause_ns; /* for one stop; 0: the default */
 	size_t limit;          /* of entries */
 	bool contents;         /* entries need contents or types */
+	enum mu_by by;         /* how entries are grouped */
+	bool list;             /* all entries, even if there are groups */
 	size_t max_memory; /* for tables, bytes; 0: half of what is available */
 	size_t window;     /* bytes of a copy that are in memory at a time
 			      (MU_REMOTE_...); 0: default */
 	size_t workers;    /* 0: one per CPU */
 	struct mu_reach reach; /* rules for references; zero: the default */
 	const char *by_option; /* the same as text; NULL or "": the default */
-	bool confirm;          /* processes: report only what two looks find */
+	struct mu_explain explain; /* what else to find out */
+	bool confirm; /* processes: report only what two looks find */
 	/* Called in the calling thread at the start of each step. */
 	void (*progress)(void *ctx, enum mu_check_step step);
 	void *progress_ctx;
 };
 
+/* Report the start of STEP, if the caller wants to know. */
 static inline void
 mu_check_progress(const struct mu_check *check, enum mu_check_step step)
 {
@@ -59,7 +64,7 @@ mu_check_progress(const struct mu_check *check, enum mu_check_step step)
 }
 
 /*
- * MU_OK or MU_PARTIAL: the heap was judged. Otherwise it was not,
+ * MU_OK or MU_PARTIAL: the heap was checked. Otherwise it was not,
  * answer->info.reason says why, and the rest of ANSWER is what is known. ANSWER
  * is zeroed first; release it in any case.
  */

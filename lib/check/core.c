@@ -62,13 +62,13 @@ doubt_stacks(const struct mu_check_look *look, struct mu_why *why)
 	struct large_lost lost = { .count = 0 };
 
 	mu_blocks_each_unmarked(
-	    &look->judgement.search.heap.blocks, take_large, &lost);
+	    &look->analysis.search.heap.blocks, take_large, &lost);
 	if (lost.count == 0 || !mu_may_import(look->snap, "sigaltstack"))
 		return MU_OK;
 	return mu_why(why, MU_PARTIAL,
 	    "%zu of them can be alternate signal stacks, having %d bytes or"
 	    " more (the largest: %zu at %lx): the program may call"
-	    " sigaltstack(), and a core does not tell what it set",
+	    " sigaltstack(), and a core does not say what it set",
 	    lost.count, MU_ALTERNATE_STACK_MIN, mu_range_size(lost.largest),
 	    (unsigned long)lost.largest.begin);
 }
@@ -82,7 +82,7 @@ take(void *subject, struct mu_check_look *look)
 	enum mu_status status = mu_snapshot_core_open(&reading->snap,
 	    &reading->core, check->core, &paths, &reading->arena, &look->why);
 
-	reading->opened = status == MU_OK || status == MU_PARTIAL;
+	reading->opened = mu_status_usable(status);
 	reading->snap.unfrozen = reading->snap.only_moment = true;
 	reading->snap.reach = check->reach;
 	look->snap = &reading->snap;
@@ -94,7 +94,7 @@ note(void *subject, struct mu_check_look *look)
 {
 	struct reading *reading = subject;
 
-	if (look->status == MU_OK && look->judgement.search.leaks.num_leaks > 0)
+	if (look->status == MU_OK && look->analysis.search.leaks.num_leaks > 0)
 		look->status =
 		    mu_snapshot_core_doubt(&reading->core, &look->why);
 	if (look->status == MU_OK)
@@ -117,19 +117,29 @@ read_core(void *ctx, uintptr_t address, void *buffer, size_t size)
  * that user.
  */
 static void
-name_addresses(void *subject, struct mu_report *report, uint64_t deadline_ns)
+source_of(
+    void *subject, struct mu_symbols_source *source, struct mu_rights *rights)
 {
 	struct reading *reading = subject;
 	const struct mu_check *check = reading->check;
-	struct mu_rights rights = mu_rights_of_file(check->core);
-	struct mu_symbols_source source = {
+
+	*rights = mu_rights_of_file(check->core);
+	*source = (struct mu_symbols_source) {
 		.exe = check->exe,
 		.sysroot = check->sysroot,
 		.program = reading->core.process.headers,
 		.read = read_core,
 		.ctx = reading,
 	};
+}
 
+static void
+name_addresses(void *subject, struct mu_report *report, uint64_t deadline_ns)
+{
+	struct mu_symbols_source source;
+	struct mu_rights rights;
+
+	source_of(subject, &source, &rights);
 	mu_naming_ask(report, &source, &rights, deadline_ns);
 }
 
@@ -168,6 +178,7 @@ mu_check_core(const struct mu_check *check, struct mu_report *report)
 		.unlock = unlock,
 		.note = note,
 		.describe = describe,
+		.source = source_of,
 		.name = name_addresses,
 	};
 	struct reading *reading = calloc(1, sizeof(*reading));

@@ -9,6 +9,7 @@
 #include "lib/report/backtrace.h"
 #include "lib/symbolize/loaded.h"
 #include "lib/term/names.h"
+#include "lib/types/types.h"
 #include "mu/array.h"
 #include "mu/bisect.h"
 #include "mu/range.h"
@@ -186,6 +187,27 @@ note_leak(struct noting *noting, const struct Leak *leak)
 	count = mu_names_words(leak);
 	for (i = 0; i < count; i++)
 		note(noting, mu_names_word(leak, i), false);
+	mu_block_types_want(
+	    &noting->naming->types, leak->begin, leak->size, leak->contents);
+}
+
+static void
+note_group(struct noting *noting, const struct mu_groups_at *at)
+{
+	const struct mu_lost_group *group = &at->group;
+	const struct mu_lost_hold *hold = group->holds;
+	unsigned char head[MU_LEAK_CONTENTS] = { 0 };
+	size_t i;
+
+	note(noting, group->place, group->place != group->tag);
+	note_leak(noting, &at->example);
+	for (i = 0; i < group->num_holds; i++, hold++) {
+		if (hold->size == 0)
+			continue;
+		memcpy(head, &hold->tag, sizeof(hold->tag));
+		mu_block_types_want(
+		    &noting->naming->types, hold->address, hold->size, head);
+	}
 }
 
 /* Find ADDRESS. Returns false if it is in no file or was not noted. */
@@ -203,19 +225,33 @@ find(void *ctx, uintptr_t address, struct mu_symbol *symbol)
 	return symbol->module != NULL;
 }
 
+static bool
+find_type(void *ctx, uintptr_t begin, struct mu_type *type)
+{
+	const struct mu_naming *naming = ctx;
+
+	return mu_block_types_find(&naming->types, begin, type);
+}
+
 void
 mu_naming_open(struct mu_report *answer, const struct mu_mapping *mappings,
     size_t num_mappings, const struct mu_recorder *recorder)
 {
 	struct mu_naming *naming = calloc(1, sizeof(*naming));
 	struct noting noting = { .naming = naming };
+	struct mu_groups_at groups;
 	struct mu_entries_at at;
 	const struct Leak *leak;
 
 	answer->naming = naming;
 	if (naming == NULL)
 		return;
-	answer->names = (struct mu_names) { find, naming, true };
+	answer->names = (struct mu_names) {
+		.find = find,
+		.find_type = find_type,
+		.ctx = naming,
+		.words = true,
+	};
 	if (!take_mappings(naming, mappings, num_mappings, recorder)) {
 		mu_naming_close(answer);
 		return;
@@ -225,6 +261,9 @@ mu_naming_open(struct mu_report *answer, const struct mu_mapping *mappings,
 	mu_entries_open(&at, &answer->entries);
 	while ((leak = mu_entries_next(&at)) != NULL)
 		note_leak(&noting, leak);
+	mu_groups_open(&groups, &answer->entries);
+	while (mu_groups_next(&groups) != NULL)
+		note_group(&noting, &groups);
 	free(noting.loaded);
 	sort_out(naming);
 	naming->answers = calloc(naming->count + 1, sizeof(*naming->answers));
@@ -253,10 +292,12 @@ mu_naming_ask(struct mu_report *answer, const struct mu_symbols_source *source,
 	own.num_unloaded = naming->num_unloaded;
 	naming->helper.source = &own;
 	naming->helper.rights = *rights;
+	naming->helper.find_type = mu_types_answer;
 	if (!mu_symbol_helper_ask(&naming->helper, naming->questions,
 		naming->answers, naming->count, now + span))
 		strlcpy(answer->names_note, naming->helper.why,
 		    sizeof(answer->names_note));
+	mu_block_types_ask(&naming->types, &naming->helper, now + span);
 	mu_helper_stop(&naming->helper);
 	naming->helper.source = NULL;
 }
@@ -273,6 +314,7 @@ mu_naming_close(struct mu_report *answer)
 	free(naming->unloaded);
 	free(naming->questions);
 	free(naming->answers);
+	mu_block_types_close(&naming->types);
 	free(naming);
 	answer->naming = NULL;
 	answer->names = (struct mu_names) { .find = NULL };

@@ -1,11 +1,12 @@
 /*
- * The names of an answer's addresses. All are asked for at once, before the
- * report is written, so that writing the report never waits.
+ * The names of an answer's addresses, and the types of its blocks. All are
+ * asked for at once, before the report is written, so that writing the report
+ * never waits.
  */
 #ifndef LIB_CHECK_NAMING_H
 #define LIB_CHECK_NAMING_H
 
-#include "lib/symbolize/helper.h"
+#include "lib/check/block_types.h"
 #include "lib/writers/report.h"
 
 struct mu_recorder;
@@ -21,20 +22,22 @@ struct mu_naming {
 	struct mu_symbol_question *questions; /* by address, each once */
 	struct mu_symbol_answer *answers;
 	size_t count;
+	struct mu_block_types types; /* of the first block of each entry */
 };
 
 /*
  * Note the addresses in ANSWER's entries that are in files of MAPPINGS, or in
  * unloaded modules that RECORDER (zero: none) knows. Neither is needed
- * afterwards. If memory is exhausted there are no names.
+ * afterwards. If memory is exhausted there are no names. More blocks whose
+ * types are wanted may be added to answer->naming->types afterwards.
  */
 void mu_naming_open(struct mu_report *answer, const struct mu_mapping *mappings,
     size_t num_mappings, const struct mu_recorder *recorder);
 
 /*
- * Ask for the names from SOURCE, whose mappings are not used, with RIGHTS, for
- * half of the time until DEADLINE_NS, minus a second. answer->names_note says
- * what is missing.
+ * Ask for the names and types from SOURCE, whose mappings are not used, with
+ * RIGHTS, for half of the time until DEADLINE_NS, minus a second.
+ * answer->names_note says what is missing.
  */
 void mu_naming_ask(struct mu_report *answer,
     const struct mu_symbols_source *source, const struct mu_rights *rights,

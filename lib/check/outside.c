@@ -14,7 +14,7 @@ struct outside {
 	const struct mu_subject_ops *ops;
 	void *subject;
 	struct mu_check_look look; /* the latest one */
-	struct mu_report kept;     /* of the last look that judged the heap */
+	struct mu_report kept;     /* of the last look that checked the heap */
 	bool has_kept;
 	struct mu_why doubt; /* why there is none */
 };
@@ -22,8 +22,10 @@ struct outside {
 bool
 mu_check_doubtful(const struct mu_check_look *look)
 {
-	return (look->unsettled || look->changing || look->check->confirm) &&
-	    mu_check_judged(look) && look->judgement.search.leaks.num_leaks > 0;
+	return (look->may_be_in_malloc || look->changing ||
+		   look->check->confirm) &&
+	    mu_check_look_checked(look) &&
+	    look->analysis.search.leaks.num_leaks > 0;
 }
 
 /* Nothing of the search may be used afterwards. */
@@ -32,7 +34,7 @@ forget(void *subject)
 {
 	struct outside *outside = subject;
 
-	mu_judgement_forget(&outside->look.judgement);
+	mu_analysis_forget(&outside->look.analysis);
 	if (outside->ops->drop != NULL)
 		outside->ops->drop(outside->subject);
 }
@@ -42,15 +44,16 @@ static void
 search(struct outside *outside)
 {
 	struct mu_check_look *look = &outside->look;
-	struct mu_judgement *judgement = &look->judgement;
+	struct mu_analysis *analysis = &look->analysis;
 
-	judgement->unlock = outside->ops->unlock;
-	judgement->ctx = outside->subject;
-	mu_judgement_run(
-	    judgement, look->snap, look->begin_ns, look->deadline_ns);
-	if (look->status == MU_OK || judgement->search.status != MU_OK) {
-		look->status = judgement->search.status;
-		look->why = judgement->search.why;
+	analysis->unlock = outside->ops->unlock;
+	analysis->source = outside->ops->source;
+	analysis->ctx = outside->subject;
+	mu_analysis_run(
+	    analysis, look->snap, look->begin_ns, look->deadline_ns);
+	if (look->status == MU_OK || analysis->search.status != MU_OK) {
+		look->status = analysis->search.status;
+		look->why = analysis->search.why;
 	}
 	outside->ops->note(outside->subject, look);
 }
@@ -61,58 +64,58 @@ look_once(void *subject, struct mu_look *end)
 	struct outside *outside = subject;
 	struct mu_check_look *look = &outside->look;
 
-	look->changing = look->renewed = false;
+	look->changing = look->execed = false;
 	look->status = outside->ops->take(outside->subject, look);
-	if (mu_check_judged(look) && look->renewed)
-		mu_judgement_start_over(&look->judgement);
-	if (mu_check_judged(look))
+	if (mu_check_look_checked(look) && look->execed)
+		mu_analysis_start_over(&look->analysis);
+	if (mu_check_look_checked(look))
 		search(outside);
 	*end = (struct mu_look) {
 		.status = look->status,
 		.why = look->why,
-		.num_leaks = look->judgement.search.leaks.num_leaks,
+		.num_leaks = look->analysis.search.leaks.num_leaks,
 		.doubtful = mu_check_doubtful(look),
 		.changing = look->changing,
-		.first = !look->judgement.search.again,
+		.first = !look->analysis.search.again,
 	};
 }
 
 /* Fill the report with the latest look, STATUS and WHY. */
 static enum mu_status
-tell(const struct outside *outside, enum mu_status status,
+report_result(struct outside *outside, enum mu_status status,
     const struct mu_why *why, struct mu_report *report)
 {
-	const struct mu_check_look *look = &outside->look;
-	const struct mu_judgement *judgement = &look->judgement;
+	struct mu_check_look *look = &outside->look;
+	struct mu_analysis *analysis = &look->analysis;
 
 	memset(report, 0, sizeof(*report));
 	outside->ops->describe(outside->subject, report);
-	status = mu_judgement_tell(judgement, status, why, report);
-	if (status == MU_OK || status == MU_PARTIAL)
+	status = mu_analysis_fill_report(analysis, status, why, report);
+	if (mu_status_usable(status))
 		mu_naming_open(report, look->snap->mappings,
-		    look->snap->num_mappings, &judgement->search.recorder);
+		    look->snap->num_mappings, &analysis->search.recorder);
 	return status;
 }
 
 /* Keep this answer before another look, which may fail. */
 static void
-keep_judged(struct outside *outside)
+keep_checked(struct outside *outside)
 {
 	const struct mu_check_look *look = &outside->look;
 	enum mu_status status = look->status;
 	struct mu_why why = look->why;
 
-	if (!mu_check_judged(look) ||
+	if (!mu_check_look_checked(look) ||
 	    outside->ops->misses(outside->subject, look, &outside->doubt))
 		return;
-	outside->doubt.words[0] = '\0';
+	outside->doubt.text[0] = '\0';
 	if (status == MU_OK)
 		status = mu_why(&why, MU_PARTIAL,
 		    "some of these may be in use: they were looked at once"
 		    " only");
 	mu_check_release(&outside->kept);
 	outside->has_kept =
-	    tell(outside, status, &why, &outside->kept) == MU_PARTIAL;
+	    report_result(outside, status, &why, &outside->kept) == MU_PARTIAL;
 }
 
 static bool
@@ -123,7 +126,7 @@ again(void *subject, const struct mu_look *end, struct mu_tries *tries)
 	(void)end;
 	if (!outside->ops->again(outside->subject, &outside->look, tries))
 		return false;
-	keep_judged(outside);
+	keep_checked(outside);
 	return true;
 }
 
@@ -133,11 +136,11 @@ remember(void *subject, const struct mu_look *end, struct mu_why *why)
 	struct outside *outside = subject;
 
 	(void)end;
-	if (!mu_judgement_confirm(&outside->look.judgement))
+	if (!mu_analysis_confirm(&outside->look.analysis))
 		return mu_why(why, MU_PARTIAL,
 		    "no memory for a second look: some of these may have been "
-		    "in the hands of a thread inside malloc");
-	keep_judged(outside);
+		    "held by a thread inside malloc");
+	keep_checked(outside);
 	return MU_OK;
 }
 
@@ -147,7 +150,7 @@ late(void *subject, struct mu_look *end)
 	struct outside *outside = subject;
 	uint64_t now = mu_sys_now_ns(), begin_ns = outside->look.begin_ns;
 
-	keep_judged(outside);
+	keep_checked(outside);
 	end->status = mu_why(&end->why, MU_ERR_TIMEOUT,
 	    "it would have had no time, %u s after the beginning" MU_CURE
 	    "give it more time (--timeout)",
@@ -156,13 +159,13 @@ late(void *subject, struct mu_look *end)
 
 /* Use the look before one that failed. */
 static enum mu_status
-tell_kept(struct outside *outside, struct mu_report *report)
+report_kept(struct outside *outside, struct mu_report *report)
 {
 	struct UnreachableMemoryInfo *info = &outside->kept.info;
 	size_t length = strlen(info->reason);
 
 	mu_text_format(info->reason + length, sizeof(info->reason) - length,
-	    "; another look failed: %s", outside->look.why.words);
+	    "; another look failed: %s", outside->look.why.text);
 	*report = outside->kept;
 	memset(&outside->kept, 0, sizeof(outside->kept));
 	return MU_PARTIAL;
@@ -173,13 +176,13 @@ answer(struct outside *outside, struct mu_report *report)
 {
 	struct mu_check_look *look = &outside->look;
 
-	if (!mu_check_judged(look) && outside->ops->explain != NULL)
+	if (!mu_check_look_checked(look) && outside->ops->explain != NULL)
 		outside->ops->explain(outside->subject, look);
-	if (!mu_check_judged(look) && outside->has_kept)
-		return tell_kept(outside, report);
-	if (!mu_check_judged(look) && outside->doubt.words[0] != '\0')
+	if (!mu_check_look_checked(look) && outside->has_kept)
+		return report_kept(outside, report);
+	if (!mu_check_look_checked(look) && outside->doubt.text[0] != '\0')
 		mu_why_after(&look->why, &outside->doubt, ": ");
-	return tell(outside, look->status, &look->why, report);
+	return report_result(outside, look->status, &look->why, report);
 }
 
 static enum mu_status
@@ -223,14 +226,14 @@ mu_check_run(const struct mu_check *check, void *subject,
 	enum mu_status status;
 
 	look->deadline_ns = look->begin_ns + check->timeout_ns;
-	mu_judgement_open(&look->judgement, check);
+	mu_analysis_open(&look->analysis, check);
 	status = look_and_answer(&outside, report);
 	report->info.pause_ns = look->pause_ns;
 	report->info.total_ns = mu_sys_now_ns() - look->begin_ns;
 	forget(&outside);
-	mu_judgement_close(&look->judgement);
+	mu_analysis_close(&look->analysis);
 	mu_check_release(&outside.kept);
-	if (status == MU_OK || status == MU_PARTIAL) {
+	if (mu_status_usable(status)) {
 		mu_check_progress(check, MU_CHECK_STEP_SYMBOLS);
 		ops->name(subject, report, look->deadline_ns);
 	}

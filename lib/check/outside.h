@@ -7,21 +7,21 @@
 #ifndef LIB_CHECK_OUTSIDE_H
 #define LIB_CHECK_OUTSIDE_H
 
-#include "lib/check/judgement.h"
+#include "lib/check/analysis.h"
 #include "lib/driver/driver.h"
 
 /* One look: an image of the subject, and its search. */
 struct mu_check_look {
 	const struct mu_check *check;
 	uint64_t begin_ns, deadline_ns; /* of the check */
-	struct mu_judgement judgement;
+	struct mu_analysis analysis;
 	struct mu_snapshot *snap; /* set by take() */
 	enum mu_status status;
 	struct mu_why why;
-	bool unsettled;    /* a thread may have been in malloc */
-	bool changing;     /* memory changed while it was being read */
-	bool renewed;      /* the subject executed another program */
-	uint64_t pause_ns; /* the longest stop of all looks */
+	bool may_be_in_malloc; /* a thread may have been in malloc */
+	bool changing;         /* memory changed while it was being read */
+	bool execed;           /* the subject executed another program */
+	uint64_t pause_ns;     /* the longest stop of all looks */
 };
 
 /* SUBJECT is the second argument of mu_check_run(). */
@@ -46,7 +46,7 @@ struct mu_subject_ops {
 
 	/*
 	 * True if another try is worth it. TRIES is counted since the heap was
-	 * last judged. NULL: no other try is possible.
+	 * last checked. NULL: no other try is possible.
 	 */
 	bool (*again)(
 	    void *subject, struct mu_check_look *look, struct mu_tries *tries);
@@ -58,11 +58,18 @@ struct mu_subject_ops {
 	bool (*misses)(const void *subject, const struct mu_check_look *look,
 	    struct mu_why *why);
 
-	/* The heap could not be judged: add to the reason. May be NULL. */
+	/* The heap could not be checked: add to the reason. May be NULL. */
 	void (*explain)(const void *subject, struct mu_check_look *look);
 
 	/* Describe the subject: pid, program, threads, stop. */
 	void (*describe)(const void *subject, struct mu_report *report);
+
+	/*
+	 * Where names come from; mappings are added. May be called as long as
+	 * the image is there.
+	 */
+	void (*source)(void *subject, struct mu_symbols_source *source,
+	    struct mu_rights *rights);
 
 	/* Find names of the report's addresses: see mu_naming_ask(). */
 	void (*name)(
@@ -73,11 +80,11 @@ struct mu_subject_ops {
 enum mu_status mu_check_run(const struct mu_check *check, void *subject,
     const struct mu_subject_ops *ops, struct mu_report *report);
 
-/* True if the heap was judged. */
+/* True if the heap was checked. */
 static inline bool
-mu_check_judged(const struct mu_check_look *look)
+mu_check_look_checked(const struct mu_check_look *look)
 {
-	return look->status == MU_OK || look->status == MU_PARTIAL;
+	return mu_status_usable(look->status);
 }
 
 /* True if what was found may be in use at another moment. */

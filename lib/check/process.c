@@ -9,9 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/check/may_be_in_malloc.h"
 #include "lib/check/naming.h"
+#include "lib/check/other_check.h"
 #include "lib/check/process_gaps.h"
-#include "lib/check/unsettled.h"
 #include "mu/sys.h"
 #include "ptrace/live/proc.h"
 
@@ -25,7 +26,7 @@
 #define NAP_MAX_NS (100 * MU_NS_PER_MS)
 #define PEEK_NAP_NS MU_NS_PER_MS
 
-static const enum mu_keeper_way ways[] = {
+static const enum mu_keeper_method methods[] = {
 	[MU_CHECK_STOP_AUTO] = MU_KEEPER_AUTO,
 	[MU_CHECK_STOP_FORK] = MU_KEEPER_FORK,
 	[MU_CHECK_STOP_READ] = MU_KEEPER_READ,
@@ -49,7 +50,7 @@ drop(void *subject)
 static void
 remember_locks(struct mu_process *process, const struct mu_check_look *look)
 {
-	const struct mu_heap *heap = &look->judgement.search.heap;
+	const struct mu_heap *heap = &look->analysis.search.heap;
 
 	if (heap->num_locks > MU_PROCESS_LOCKS)
 		return;
@@ -58,7 +59,7 @@ remember_locks(struct mu_process *process, const struct mu_check_look *look)
 	    heap->num_locks * sizeof(*heap->locks));
 }
 
-/* A copy could not be made or kept, for lack of memory. */
+/* Memory was too short to make or keep a copy. */
 static void
 note_room(struct mu_process *process, const struct mu_check_look *look)
 {
@@ -66,7 +67,7 @@ note_room(struct mu_process *process, const struct mu_check_look *look)
 
 	process->lost =
 	    keeper->lost != MU_OK && keeper->lost != MU_ERR_HEAP_INCONSISTENT;
-	if (keeper->result.no_room.words[0] != '\0')
+	if (keeper->result.no_room.text[0] != '\0')
 		process->no_room = keeper->result.no_room;
 	else if (keeper->lost == MU_ERR_NO_MEMORY)
 		process->no_room = look->why;
@@ -79,20 +80,23 @@ set_keeper(struct mu_process *process, struct mu_check_look *look)
 
 	process->keeper = (struct mu_keeper) {
 		.target = check->pid,
-		.way = process->way,
+		.method = process->method,
 		.deadline_ns = look->deadline_ns,
 		.max_pause_ns = check->max_pause_ns != 0 ? check->max_pause_ns
 							 : MAX_PAUSE_NS,
-		.limit = mu_judgement_limit(check, 3),
+		.limit = mu_analysis_limit(check, 3),
 		.window = check->window,
 		.page_size = (size_t)sysconf(_SC_PAGESIZE),
 		.locks = process->locks,
 		.num_locks = process->num_locks,
-		.workers = &look->judgement.threads.workers,
+		.workers = &look->analysis.threads.workers,
 		.ask_stacks = process->ask_stacks,
 		.ask_wiped = process->ask_wiped,
 		.copied_ns = process->copied_ns,
 		.expected = process->expected,
+		.kept = process->kept,
+		.keep_all = check->reach.words.unaligned ||
+		    check->reach.words.tags != 0,
 	};
 }
 
@@ -117,14 +121,14 @@ take(void *subject, struct mu_check_look *look)
 		process->copied_ns = result->copy_ns;
 	if (status != MU_OK)
 		return status;
-	look->renewed = process->program_id.at != 0 &&
+	look->execed = process->program_id.at != 0 &&
 	    memcmp(&process->program_id, &result->program,
 		sizeof(result->program)) != 0;
 	process->program_id = result->program;
-	keeper->snap.no_headers = true; /* see unsettled.h */
+	keeper->snap.no_headers = true; /* see may_be_in_malloc.h */
 	keeper->snap.reach = look->check->reach;
-	look->unsettled = mu_unsettled(&keeper->snap);
-	keeper->remote.workers = &look->judgement.threads.workers;
+	look->may_be_in_malloc = mu_may_be_in_malloc(&keeper->snap);
+	keeper->remote.workers = &look->analysis.threads.workers;
 	look->snap = &keeper->snap;
 	return MU_OK;
 }
@@ -142,8 +146,8 @@ note(void *subject, struct mu_check_look *look)
 	remember_locks(process, look);
 	mu_process_gaps_note(process, look);
 	if (mu_check_doubtful(look))
-		mu_judgement_note_lost(&look->judgement);
-	mu_keeper_let_go(keeper);
+		mu_analysis_keep_lost(&look->analysis);
+	mu_keeper_release_copy(keeper);
 	if (keeper->lost == MU_OK) {
 		mu_process_gaps_sharer(look);
 		return;
@@ -162,9 +166,12 @@ worth_another(struct mu_process *process, const struct mu_check_look *look,
 {
 	const struct mu_keeper_result *result = &process->keeper.result;
 
+	if (look->status == MU_ERR_ALREADY_TRACED)
+		return tries < MAX_TRIES &&
+		    mu_other_check_await(process->pid, look->deadline_ns);
 	if (result->stopped_long) {
-		if (result->copied_long && process->way == MU_KEEPER_AUTO)
-			process->way = MU_KEEPER_READ;
+		if (result->copied_long && process->method == MU_KEEPER_AUTO)
+			process->method = MU_KEEPER_READ;
 		return tries < MAX_TRIES_FOR_STOP;
 	}
 	if (process->stacks_wanted) {
@@ -176,16 +183,16 @@ worth_another(struct mu_process *process, const struct mu_check_look *look,
 		return true;
 	}
 	/* A second copy would be killed, too. */
-	if (process->lost && process->way == MU_KEEPER_AUTO) {
-		process->way = MU_KEEPER_READ;
+	if (process->lost && process->method == MU_KEEPER_AUTO) {
+		process->method = MU_KEEPER_READ;
 		return true;
 	}
 	if (look->status == MU_PARTIAL)
-		return look->judgement.search.heap.transient &&
+		return look->analysis.search.heap.transient &&
 		    tries < MAX_TRIES_FOR_FULL;
 	return (look->status == MU_ERR_HEAP_INCONSISTENT ||
 		   look->status == MU_ERR_UNKNOWN_GLIBC) &&
-	    tries < (look->unsettled ? MAX_TRIES : MAX_TRIES_CALM);
+	    tries < (look->may_be_in_malloc ? MAX_TRIES : MAX_TRIES_CALM);
 }
 
 static bool
@@ -219,10 +226,10 @@ explain(const void *subject, struct mu_check_look *look)
 {
 	const struct mu_process *process = subject;
 
-	if (process->no_room.words[0] != '\0' &&
+	if (process->no_room.text[0] != '\0' &&
 	    (look->status == MU_ERR_TIMEOUT ||
 		look->status == MU_ERR_NO_MEMORY) &&
-	    strcmp(process->no_room.words, look->why.words) != 0) {
+	    strcmp(process->no_room.text, look->why.text) != 0) {
 		mu_why_after(&look->why, &process->no_room, "; ");
 		look->status = MU_ERR_NO_MEMORY;
 	}
@@ -236,11 +243,22 @@ describe(const void *subject, struct mu_report *report)
 
 	report->pid = process->pid;
 	memcpy(report->program, process->program, sizeof(report->program));
-	report->stop = keeper->result.taken == MU_KEEPER_FORK ? "fork"
-	    : keeper->result.taken == MU_KEEPER_READ          ? "read"
-							      : "";
+	report->stop = keeper->result.method_used == MU_KEEPER_FORK ? "fork"
+	    : keeper->result.method_used == MU_KEEPER_READ          ? "read"
+								    : "";
 	report->info.num_threads = keeper->snap.num_threads;
 	report->info.stop = MEMUNREACHABLE_STOP_PTRACE;
+}
+
+static void
+source_of(
+    void *subject, struct mu_symbols_source *source, struct mu_rights *rights)
+{
+	const struct mu_process *process = subject;
+	pid_t tid = mu_proc_living(process->pid);
+
+	*source = (struct mu_symbols_source) { .pid = tid };
+	*rights = mu_rights_of_process(tid);
 }
 
 /*
@@ -250,11 +268,10 @@ describe(const void *subject, struct mu_report *report)
 static void
 name_addresses(void *subject, struct mu_report *report, uint64_t deadline_ns)
 {
-	const struct mu_process *process = subject;
-	pid_t tid = mu_proc_living(process->pid);
-	struct mu_rights rights = mu_rights_of_process(tid);
-	struct mu_symbols_source source = { .pid = tid };
+	struct mu_symbols_source source;
+	struct mu_rights rights;
 
+	source_of(subject, &source, &rights);
 	mu_naming_ask(report, &source, &rights, deadline_ns);
 }
 
@@ -270,11 +287,12 @@ mu_check_process(const struct mu_check *check, struct mu_report *report)
 		.misses = misses,
 		.explain = explain,
 		.describe = describe,
+		.source = source_of,
 		.name = name_addresses,
 	};
 	struct mu_process process = {
 		.pid = check->pid,
-		.way = ways[check->stop],
+		.method = methods[check->stop],
 	};
 
 	mu_proc_program(mu_proc_living(check->pid), process.program,

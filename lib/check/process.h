@@ -18,12 +18,13 @@ struct mu_process {
 	/* for the next look */
 	struct mu_program_id program_id; /* program seen by the last look */
 	uint64_t ran_ns; /* CPU time when its malloc was first not known */
-	enum mu_keeper_way way;
+	enum mu_keeper_method method;
 	bool ask_wiped;  /* read memory that fork clears */
 	bool ask_stacks; /* read the threads' alternate stacks */
 	uintptr_t locks[MU_PROCESS_LOCKS]; /* seen by the last search */
 	size_t num_locks;
 	size_t expected;    /* bytes outside the copy to read during the stop */
+	size_t kept;        /* and to keep; 0: not known */
 	uint64_t copied_ns; /* longest time of a copy that came too late */
 
 	/* what the last one means */

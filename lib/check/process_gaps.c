@@ -25,18 +25,24 @@ note_wiped(struct mu_process *process, struct mu_check_look *look)
 {
 	const struct mu_keeper *keeper = &process->keeper;
 
-	process->wiped_wanted = keeper->result.taken == MU_KEEPER_FORK &&
+	process->wiped_wanted = keeper->result.method_used == MU_KEEPER_FORK &&
 	    !keeper->ask_wiped &&
-	    (!mu_check_judged(look) ||
-		look->judgement.search.leaks.num_leaks > 0) &&
+	    (!mu_check_look_checked(look) ||
+		look->analysis.search.leaks.num_leaks > 0) &&
 	    mu_wiped_of(keeper->target, NULL, 0) > 0;
 }
 
-/* Time that reading CHANGING would have taken, at the rate of the rest. */
+/*
+ * Time that reading CHANGING would have taken, at the rate of the rest. Pages
+ * that are not kept take a fraction of the time.
+ */
 static uint64_t
 rest_ns(const struct mu_shared_pages *shared)
 {
-	uint64_t ns = mu_pause_ns(shared->changing), measured;
+	uint64_t ns = shared->sifted > shared->taken / 2
+	    ? mu_pause_sifted_ns(shared->changing)
+	    : mu_pause_ns(shared->changing);
+	uint64_t measured;
 
 	if (shared->taken < MEASURED)
 		return ns;
@@ -53,6 +59,34 @@ is_hopeless(const struct mu_keeper *keeper)
 
 	return shared->changing > 0 && shared->taken >= MEASURED &&
 	    rest_ns(shared) > 2 * keeper->max_pause_ns;
+}
+
+static bool
+meet_covered(void *ctx, const struct mu_block *block)
+{
+	struct mu_sift *sift = ctx;
+
+	if (mu_sift_covers(sift, block->range))
+		return true;
+	*sift = (struct mu_sift) { { 0, 0 }, { 0, 0 } };
+	return false;
+}
+
+/*
+ * Bytes in which no reference to one of the lost blocks was looked for: malloc
+ * had memory at an unusual place, or from another place since the listing.
+ */
+static size_t
+count_missed(
+    const struct mu_shared_pages *shared, const struct mu_check_look *look)
+{
+	struct mu_sift sift = shared->sift;
+
+	if (shared->sifted == 0 || !mu_check_look_checked(look))
+		return 0;
+	mu_blocks_each_unmarked(
+	    &look->analysis.search.heap.blocks, meet_covered, &sift);
+	return sift.high.end == 0 ? shared->sifted : 0;
 }
 
 /* Say how everything could have been read during the stop. */
@@ -79,16 +113,17 @@ static void
 note_shared(struct mu_process *process, struct mu_check_look *look)
 {
 	const struct mu_keeper *keeper = &process->keeper;
-	size_t changing = keeper->result.shared.changing;
+	size_t changing = keeper->result.shared.changing +
+	    count_missed(&keeper->result.shared, look);
 	size_t unasked = keeper->result.shared.unasked + keeper->remote.unasked;
 	char advice[64];
 
 	look->changing = changing > 0;
 	process->expected = is_hopeless(keeper)
 	    ? SIZE_MAX
-	    : keeper->result.shared.taken + changing;
-	if (look->status != MU_OK ||
-	    look->judgement.search.leaks.num_leaks == 0)
+	    : keeper->result.shared.taken + keeper->result.shared.changing;
+	process->kept = keeper->result.shared.kept * 5 / 4;
+	if (look->status != MU_OK || look->analysis.search.leaks.num_leaks == 0)
 		return;
 	if (changing > 0) {
 		advise_all(keeper, advice, sizeof(advice));
@@ -118,10 +153,10 @@ note_stacks(struct mu_process *process, struct mu_check_look *look)
 	size_t unasked = process->ask_stacks ? keeper->result.unasked
 					     : keeper->snap.num_threads;
 
-	if (!mu_check_judged(look) ||
-	    look->judgement.search.leaks.num_leaks == 0 ||
+	if (!mu_check_look_checked(look) ||
+	    look->analysis.search.leaks.num_leaks == 0 ||
 	    !mu_blocks_unmarked_of(
-		&look->judgement.search.heap.blocks, MU_ALTERNATE_STACK_MIN) ||
+		&look->analysis.search.heap.blocks, MU_ALTERNATE_STACK_MIN) ||
 	    !mu_may_import(&keeper->snap, "sigaltstack"))
 		return;
 	process->stacks_wanted =
@@ -173,7 +208,7 @@ has_begun(struct mu_process *process, const struct mu_check_look *look)
 	const struct mu_thread *thread = process->keeper.snap.threads;
 	uint64_t ran_ns;
 
-	if (look->renewed)
+	if (look->execed)
 		process->ran_ns = 0;
 	else if (thread->call >= 0 && !is_exec(thread->call))
 		return true;
@@ -194,7 +229,7 @@ note_start(struct mu_process *process, struct mu_check_look *look)
 	const struct mu_mapping *mapping = NULL;
 	bool linked;
 
-	if (mu_check_judged(look) || snap->num_threads != 1)
+	if (mu_check_look_checked(look) || snap->num_threads != 1)
 		return;
 	mapping = mu_snapshot_mapping(snap, snap->threads[0].pc);
 	linked = mapping == NULL || !is_linker(mapping);
@@ -204,7 +239,8 @@ note_start(struct mu_process *process, struct mu_check_look *look)
 		has_begun(process, look)))
 		return;
 	/* The next look will differ. */
-	look->unsettled |= look->renewed || is_exec(snap->threads[0].call);
+	look->may_be_in_malloc |=
+	    look->execed || is_exec(snap->threads[0].call);
 	look->status = mu_why(&look->why, MU_ERR_HEAP_INCONSISTENT,
 	    "the program has only begun, or became another one%s" MU_CURE
 	    "ask again",
@@ -225,8 +261,7 @@ mu_process_gaps_sharer(struct mu_check_look *look)
 {
 	pid_t sharer;
 
-	if (look->status != MU_OK ||
-	    look->judgement.search.leaks.num_leaks == 0)
+	if (look->status != MU_OK || look->analysis.search.leaks.num_leaks == 0)
 		return;
 	sharer = mu_sharer_find(look->check->pid, 0);
 	if (sharer != 0)
@@ -238,7 +273,7 @@ bool
 mu_process_gaps_doubt(const struct mu_process *process,
     const struct mu_check_look *look, struct mu_why *why)
 {
-	size_t num = look->judgement.search.leaks.num_leaks;
+	size_t num = look->analysis.search.leaks.num_leaks;
 	char advice[64];
 
 	if (!look->changing && !process->stacks_wanted &&

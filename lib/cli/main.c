@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "lib/check/check.h"
-#include "lib/check/deputy.h"
+#include "lib/check/privsep.h"
 #include "lib/cli/frame_filter.h"
 #include "lib/cli/options.h"
 #include "lib/cli/progress.h"
@@ -38,7 +38,7 @@
 static int
 complain(int status, const struct mu_why *why)
 {
-	fprintf(stderr, "memunreachable: %s\n", why->words);
+	fprintf(stderr, "memunreachable: %s\n", why->text);
 	if (status == MU_EXIT_USAGE)
 		fputs("Try 'memunreachable --help' for more information.\n",
 		    stderr);
@@ -78,7 +78,7 @@ write_report(
 	 * The reason why nothing was checked goes to standard error in any
 	 * case.
 	 */
-	if (writer->for_people && !mu_exit_judged(&answer->info) &&
+	if (writer->for_people && !mu_exit_checked(&answer->info) &&
 	    !question->filed)
 		return true;
 	return writer->write(&to, answer, &shown);
@@ -89,7 +89,7 @@ complain_unchecked(const struct mu_report *answer)
 {
 	const struct mu_out out = mu_out_file(stderr);
 
-	if (mu_exit_judged(&answer->info))
+	if (mu_exit_checked(&answer->info))
 		return;
 	fputs("memunreachable: ", stderr);
 	mu_text_report_failure(&out, answer);
@@ -108,13 +108,16 @@ fill_check(struct mu_check *check, const struct mu_cli_options *options)
 		.timeout_ns = options->timeout_ms * MU_NS_PER_MS,
 		.max_pause_ns = options->max_pause_ms * MU_NS_PER_MS,
 		.limit = options->limit,
-		/* Text reports also use them to name the type of a block. */
-		.contents = options->contents || options->writer->for_people,
+		/* The type of a block is found by them. */
+		.contents = true,
+		.by = options->by,
+		.list = !options->writer->for_people,
 		.max_memory = options->max_memory,
 		.workers = options->workers,
 		.reach = mu_options_reach(&options->library),
 		.by_option = options->by_option,
 		.confirm = options->library.confirm,
+		.explain = options->explain,
 		.progress = mu_progress_step,
 	};
 }
@@ -155,13 +158,13 @@ check(const struct mu_cli_options *options, struct mu_output *output)
 		.filed = output->path != NULL,
 		.style = choose_style(output, options),
 	};
-	struct mu_why why = { .words = "no memory for the report" };
+	struct mu_why why = { .text = "no memory for the report" };
 	int status;
 
 	if (options->subject == MU_CLI_CORE)
 		status = answer_question(&question, output->text);
 	else
-		status = mu_deputy_run(options->pid,
+		status = mu_privsep_run(options->pid,
 		    options->timeout_ms * MU_NS_PER_MS * 2 + GRACE_NS,
 		    answer_question, &question, output->text, &why);
 	if (status < 0 || mu_output_commit(output, &why) != MU_OK)
@@ -198,7 +201,7 @@ show(void *ctx, const struct mu_report *answer)
 	};
 
 	if (reports->options->writer->for_people &&
-	    mu_exit_judged(&answer->info))
+	    mu_exit_checked(&answer->info))
 		sum_up(reports->output->text, &answer->info);
 	if (!write_report(&question, answer, reports->output->text))
 		reports->failed = true;
@@ -214,7 +217,7 @@ refuse_command(
 {
 	struct question question = { .options = reports->options };
 	struct mu_report answer = { .stop = "" };
-	struct mu_why unwritten = { .words = "" };
+	struct mu_why unwritten = { .text = "" };
 
 	complain(MU_EXIT_UNCHECKED, why);
 	if (reports->options->writer->for_people)
@@ -244,7 +247,7 @@ run(const struct mu_cli_options *options, struct mu_output *output)
 		.show = show,
 		.ctx = &reports,
 	};
-	struct mu_why why = { .words = "the report could not be written" };
+	struct mu_why why = { .text = "the report could not be written" };
 	struct mu_command_end end;
 	enum mu_status status;
 
@@ -277,13 +280,13 @@ examine_process(void *ctx, FILE *out)
 static int
 examine(const struct mu_cli_options *options, struct mu_output *output)
 {
-	struct mu_why why = { .words = "" };
+	struct mu_why why = { .text = "" };
 	int status;
 
 	if (options->pid == 0)
 		status = mu_doctor(0, options->max_pause_ms, output->text);
 	else
-		status = mu_deputy_run(options->pid, GRACE_NS, examine_process,
+		status = mu_privsep_run(options->pid, GRACE_NS, examine_process,
 		    (void *)options, output->text, &why);
 	if (status < 0 || mu_output_commit(output, &why) != MU_OK)
 		status = complain(MU_EXIT_UNCHECKED, &why);
@@ -295,7 +298,7 @@ static int
 view(const struct mu_cli_options *options, struct mu_output *output)
 {
 	struct mu_style style = choose_style(output, options);
-	struct mu_why why = { .words = "" };
+	struct mu_why why = { .text = "" };
 	int status = (int)mu_view(options, &style, output->text, &why);
 
 	if (status == MU_EXIT_UNCHECKED)
@@ -311,7 +314,7 @@ view(const struct mu_cli_options *options, struct mu_output *output)
 static int
 filter(const struct mu_cli_options *options)
 {
-	struct mu_why why = { .words = "" };
+	struct mu_why why = { .text = "" };
 
 	if (mu_frame_filter(options, stdout, &why) == MU_OK)
 		return MU_EXIT_CLEAN;
@@ -322,7 +325,7 @@ static int
 look(const struct mu_cli_options *options)
 {
 	struct mu_output output;
-	struct mu_why why = { .words = "" };
+	struct mu_why why = { .text = "" };
 	int status;
 
 	if (mu_output_open(&output, options->output, &why) != MU_OK)
@@ -372,9 +375,9 @@ main(int argc, char **argv)
 	static struct mu_cli_options options;
 	char buffer[4096] = "";
 	struct mu_text warnings = { buffer, sizeof(buffer), 0 };
-	struct mu_why why = { .words = "" };
+	struct mu_why why = { .text = "" };
 
-	if (mu_cli_options_parse_with(&options,
+	if (mu_cli_options_parse(&options,
 		secure_getenv("MEMUNREACHABLE_OPTIONS"), &warnings, argc, argv,
 		&why) != MU_OK)
 		return complain(MU_EXIT_USAGE, &why);

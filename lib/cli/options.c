@@ -34,6 +34,7 @@ static const struct flag {
 	    P | X | D },
 	{ { "limit", required_argument, NULL, MU_CLI_OPT_LIMIT },
 	    P | C | X | H | F | L },
+	{ { "by", required_argument, NULL, MU_CLI_OPT_BY }, P | C | X },
 	{ { "contents", no_argument, NULL, MU_CLI_OPT_CONTENTS }, P | C | X },
 	{ { "format", required_argument, NULL, MU_CLI_OPT_FORMAT }, P | C | X },
 	{ { "output", required_argument, NULL, MU_CLI_OPT_OUTPUT }, ALL },
@@ -46,6 +47,11 @@ static const struct flag {
 	{ { "backtrace-size", required_argument, NULL,
 	      MU_CLI_OPT_BACKTRACE_SIZE },
 	    X },
+	{ { "retained", optional_argument, NULL, MU_CLI_OPT_RETAINED },
+	    P | C | X },
+	{ { "why", required_argument, NULL, MU_CLI_OPT_WHY }, P | C | X },
+	{ { "all", no_argument, NULL, MU_CLI_OPT_ALL }, P | C | X },
+	{ { "in-use", no_argument, NULL, MU_CLI_OPT_IN_USE }, P | C | X },
 	{ { "max-memory", required_argument, NULL, MU_CLI_OPT_MAX_MEMORY },
 	    P | C | X },
 	{ { "workers", required_argument, NULL, MU_CLI_OPT_WORKERS },
@@ -241,7 +247,7 @@ lacking(struct parse *parse)
 	const struct flag *flag = flag_of(optopt);
 
 	return mu_why(parse->why, MU_ERR_ARGUMENT,
-	    "--%s needs a value behind it",
+	    "--%s needs a value after it",
 	    flag != NULL ? flag->option.name : "?");
 }
 
@@ -317,7 +323,7 @@ take_rest(struct parse *parse, int argc, char **argv)
 
 	if (optind >= argc)
 		return dashes ? mu_why(parse->why, MU_ERR_ARGUMENT,
-				    "there is no COMMAND behind --")
+				    "there is no COMMAND after --")
 			      : MU_OK;
 	if (dashes) {
 		options->command = argv + optind;
@@ -328,7 +334,7 @@ take_rest(struct parse *parse, int argc, char **argv)
 	if (is_given(parse, MU_CLI_OPT_SYMBOLIZE) && optind + 1 == argc)
 		return take(parse, MU_CLI_OPT_SYMBOLIZE, argv[optind]);
 	return mu_why(parse->why, MU_ERR_ARGUMENT,
-	    "%s is no option" MU_CURE
+	    "%s is not an option" MU_CURE
 	    "a process is given by -p PID, a command to run"
 	    " by -- COMMAND",
 	    mu_safe_argument(argv[optind]).text);
@@ -374,6 +380,7 @@ start_with(struct mu_cli_options *options, const char *environment,
 	*options = (struct mu_cli_options) {
 		.subject = MU_CLI_NONE,
 		.writer = mu_writers[0],
+		.by = MU_BY_STACK,
 	};
 	mu_options_default(library);
 	mu_options_read(library, environment, warnings);
@@ -424,23 +431,13 @@ parse_all(struct parse *parse, int argc, char **argv)
 }
 
 enum mu_status
-mu_cli_options_parse_with(struct mu_cli_options *options,
-    const char *environment, struct mu_text *warnings, int argc, char **argv,
-    struct mu_why *why)
+mu_cli_options_parse(struct mu_cli_options *options, const char *environment,
+    struct mu_text *warnings, int argc, char **argv, struct mu_why *why)
 {
 	struct parse parse = { .options = options, .why = why };
 
 	start_with(options, environment, warnings);
 	return parse_all(&parse, argc, argv);
-}
-
-enum mu_status
-mu_cli_options_parse(
-    struct mu_cli_options *options, int argc, char **argv, struct mu_why *why)
-{
-	struct mu_text none = { NULL, 0, 0 };
-
-	return mu_cli_options_parse_with(options, NULL, &none, argc, argv, why);
 }
 
 const char *

@@ -46,10 +46,12 @@ struct mu_cli_options {
 	enum mu_check_stop stop;
 	uint64_t timeout_ms, max_pause_ms;
 	size_t limit;
+	enum mu_by by;
 	bool timeout_given, max_pause_given, limit_given;
 	size_t max_memory, workers; /* 0: not given */
 	int signal;                 /* 0: none */
 	bool contents, quiet, children;
+	struct mu_explain explain; /* --retained, --why, --all, --in-use */
 	bool unchecked_ok;         /* --unchecked=ok */
 	int exitcode;              /* if a command has leaks */
 	struct mu_options library; /* MEMUNREACHABLE_OPTIONS, and what counts */
@@ -63,17 +65,12 @@ struct mu_cli_options {
 };
 
 /*
- * MU_OK; or MU_ERR_ARGUMENT, and WHY says what is wrong and what is right, safe
- * for a terminal.
+ * Read ENVIRONMENT (NULL: none), the library's options, and then the command
+ * line, which wins. Errors in ENVIRONMENT go to WARNINGS. MU_OK; or
+ * MU_ERR_ARGUMENT, and WHY says what is wrong and what is right, safe for a
+ * terminal.
  */
-enum mu_status mu_cli_options_parse(
-    struct mu_cli_options *options, int argc, char **argv, struct mu_why *why);
-
-/*
- * The same, with the library's options in ENVIRONMENT (NULL: none); the command
- * line wins. Errors in ENVIRONMENT go to WARNINGS.
- */
-enum mu_status mu_cli_options_parse_with(struct mu_cli_options *options,
+enum mu_status mu_cli_options_parse(struct mu_cli_options *options,
     const char *environment, struct mu_text *warnings, int argc, char **argv,
     struct mu_why *why);
 

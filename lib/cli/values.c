@@ -6,6 +6,7 @@
  */
 #include "lib/cli/values.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/state/options.h"
@@ -14,7 +15,10 @@
 
 #define PID_MAX 4194304 /* PID_MAX_LIMIT of Linux, on 64 bits */
 #define FRAMES_MAX 256  /* the limit of malloc_debug */
-#define VALUE_MAX 40    /* longer texts are not numbers */
+#define RETAINED 10     /* holders that are shown by default */
+#define RETAINED_MAX 1000
+#define WHY 3        /* blocks of a type that are shown by default */
+#define VALUE_MAX 40 /* longer texts are not numbers */
 #define COMPLAINT_SIZE 512
 #define MAX_WRITERS 16
 
@@ -167,12 +171,17 @@ take_choice(struct mu_cli_options *options, const struct mu_cli_value *value,
 	static const char *const stops[] = { "auto", "fork", "read", NULL };
 	static const char *const colors[] = { "auto", "always", "never", NULL };
 	static const char *const unchecked[] = { "fail", "ok", NULL };
+	static const char *const by[] = { "block", "stack", "shape", "type",
+		"module", NULL };
 	enum mu_status status;
 	unsigned choice = 0;
 
 	if (value->flag == MU_CLI_OPT_UNCHECKED) {
 		status = take_word(value, unchecked, &choice, why);
 		options->unchecked_ok = choice == 1;
+	} else if (value->flag == MU_CLI_OPT_BY) {
+		status = take_word(value, by, &choice, why);
+		options->by = (enum mu_by)choice;
 	} else if (value->flag == MU_CLI_OPT_STOP) {
 		status = take_word(value, stops, &choice, why);
 		options->stop = (enum mu_check_stop)choice;
@@ -242,6 +251,76 @@ take_sizes(struct mu_cli_options *options, const struct mu_cli_value *value,
 }
 
 static enum mu_status
+take_retained(struct mu_cli_options *options, const struct mu_cli_value *value,
+    struct mu_why *why)
+{
+	struct mu_token token;
+	uint64_t count = RETAINED;
+
+	if (value->text != NULL) {
+		token = (struct mu_token) { value->text, strlen(value->text) };
+		if (!mu_token_number(token, RETAINED_MAX, &count) || count == 0)
+			return expected(value,
+			    "how many of the largest holders, 1 to 1000", why);
+	}
+	options->explain.retained = count;
+	return MU_OK;
+}
+
+/* An address as reports have it, with or without 0x. */
+static bool
+is_address(const char *text, uintptr_t *address)
+{
+	size_t length;
+
+	if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
+		text += 2;
+	length = strspn(text, "0123456789abcdefABCDEF");
+	if (length == 0 || length > 2 * sizeof(uintptr_t) ||
+	    text[length] != '\0')
+		return false;
+	*address = (uintptr_t)strtoull(text, NULL, 16);
+	return true;
+}
+
+/* A type, after "N:" if so many of its blocks are wanted. */
+static bool
+is_type(const char *text, const char **type, size_t *count)
+{
+	size_t length = strspn(text, "0123456789");
+	struct mu_token token = { text, length };
+	uint64_t number = WHY;
+
+	if (length > 0 &&
+	    (text[length] != ':' ||
+		!mu_token_number(token, RETAINED_MAX, &number) || number == 0))
+		return false;
+	*type = length > 0 ? text + length + 1 : text;
+	*count = (size_t)number;
+	return (*type)[0] != '\0';
+}
+
+static enum mu_status
+take_why(struct mu_cli_options *options, const struct mu_cli_value *value,
+    struct mu_why *why)
+{
+	struct mu_explain *explain = &options->explain;
+	uintptr_t address;
+
+	if (is_address(value->text, &address)) {
+		explain->why = true;
+		explain->address = address;
+		return MU_OK;
+	}
+	if (is_type(value->text, &explain->why_type, &explain->why_count))
+		return MU_OK;
+	return expected(value,
+	    "the address of a block, such as 55d0c8a02b0, or a type, such as"
+	    " Session or 10:Session",
+	    why);
+}
+
+static enum mu_status
 take_file(
     const struct mu_cli_value *value, const char **file, struct mu_why *why)
 {
@@ -308,12 +387,23 @@ mu_cli_value_take(struct mu_cli_options *options,
 		return take_log(options, value, why);
 	case MU_CLI_OPT_FORMAT:
 		return take_format(options, value, why);
+	case MU_CLI_OPT_BY:
 	case MU_CLI_OPT_STOP:
 	case MU_CLI_OPT_COLOR:
 	case MU_CLI_OPT_UNCHECKED:
 		return take_choice(options, value, why);
 	case MU_CLI_OPT_CONTENTS:
 		options->contents = true;
+		return MU_OK;
+	case MU_CLI_OPT_RETAINED:
+		return take_retained(options, value, why);
+	case MU_CLI_OPT_WHY:
+		return take_why(options, value, why);
+	case MU_CLI_OPT_ALL:
+		options->explain.all = true;
+		return MU_OK;
+	case MU_CLI_OPT_IN_USE:
+		options->explain.in_use = true;
 		return MU_OK;
 	case MU_CLI_OPT_BACKTRACE:
 		return take_frames(options, value, why);

@@ -12,9 +12,9 @@
 
 #include "heapwalk/memory/remote_memory.h"
 #include "heapwalk/recorded/recorded.h"
+#include "lib/check/may_be_in_malloc.h"
 #include "lib/check/naming.h"
 #include "lib/check/outside.h"
-#include "lib/check/unsettled.h"
 #include "lib/report/backtrace.h"
 #include "mu/arch/registers.h"
 #include "mu/arch/remote.h"
@@ -75,7 +75,7 @@ open_memory(struct ending *ending, struct mu_why *why)
 	source.pagemap = source.shared_pagemap = ending->pagemap;
 	return mu_remote_memory_open(&snap->memory, &ending->remote, &source,
 	    snap->mappings, snap->num_mappings,
-	    mu_judgement_limit(ending->check, 3), &ending->arena, why);
+	    mu_analysis_limit(ending->check, 3), &ending->arena, why);
 }
 
 static enum mu_status
@@ -152,7 +152,8 @@ was_in_malloc(const struct mu_snapshot *snap)
 	for (i = 0; i < snap->num_threads; i++) {
 		one.threads = &snap->threads[i];
 		one.num_threads = 1;
-		if (mu_unsettled(&one) && is_in_libc(snap, one.threads->tid))
+		if (mu_may_be_in_malloc(&one) &&
+		    is_in_libc(snap, one.threads->tid))
 			return true;
 	}
 	return false;
@@ -168,7 +169,7 @@ take(void *subject, struct mu_check_look *look)
 		return status;
 	ending->snap.unfrozen = ending->snap.only_moment = true;
 	ending->snap.reach = look->check->reach;
-	ending->remote.workers = &look->judgement.threads.workers;
+	ending->remote.workers = &look->analysis.threads.workers;
 	ending->in_malloc = was_in_malloc(&ending->snap);
 	look->snap = &ending->snap;
 	return MU_OK;
@@ -183,7 +184,7 @@ note(void *subject, struct mu_check_look *look)
 		look->status = mu_why(&look->why, MU_ERR_TARGET_GONE,
 		    "it was killed while it was looked at");
 	else if (look->status != MU_OK ||
-	    look->judgement.search.leaks.num_leaks == 0)
+	    look->analysis.search.leaks.num_leaks == 0)
 		return;
 	else if (ending->missed > 0)
 		look->status = mu_why(&look->why, MU_PARTIAL,
@@ -192,8 +193,8 @@ note(void *subject, struct mu_check_look *look)
 		    ending->missed);
 	else if (ending->in_malloc)
 		look->status = mu_why(&look->why, MU_PARTIAL,
-		    "a thread was ended in the midst of libc: some of these may"
-		    " have been in its hands inside malloc");
+		    "a thread was ended in the middle of libc: some of these may"
+		    " have been held by malloc at that moment");
 }
 
 static void
@@ -273,6 +274,17 @@ ask_names(pid_t tid, struct mu_report *report)
 }
 
 static void
+source_of(
+    void *subject, struct mu_symbols_source *source, struct mu_rights *rights)
+{
+	const struct ending *ending = subject;
+	pid_t tid = ending->stopped->tracees[0].tid;
+
+	*source = (struct mu_symbols_source) { .pid = tid };
+	*rights = mu_rights_of_process(tid);
+}
+
+static void
 name_addresses(void *subject, struct mu_report *report, uint64_t deadline_ns)
 {
 	const struct ending *ending = subject;
@@ -313,6 +325,7 @@ mu_check_end(const struct mu_check *check, const struct mu_threads *stopped,
 		.unlock = unlock,
 		.note = note,
 		.describe = describe,
+		.source = source_of,
 		.name = name_addresses,
 	};
 	struct ending ending;

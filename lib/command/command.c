@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/command/answer.h"
+#include "lib/command/end_report.h"
 #include "lib/command/run.h"
 #include "lib/writers/exit_status.h"
 #include "mu/text.h"
@@ -34,7 +34,7 @@ has_our_environment(const struct mu_command_run *run, pid_t pid)
 }
 
 static bool
-tell_copy(void *ctx, int pid)
+report_copy(void *ctx, int pid)
 {
 	struct mu_command_run *run = ctx;
 	char program[PATH_MAX];
@@ -44,7 +44,7 @@ tell_copy(void *ctx, int pid)
 	    !has_our_environment(run, pid))
 		return true;
 	fprintf(stderr,
-	    "memunreachable: not checked: the command goes on as process %d;"
+	    "memunreachable: not checked: the command continues as process %d;"
 	    " look at it by -p %d, or with --children at its end\n",
 	    pid, pid);
 	run->end->unchecked = true;
@@ -56,10 +56,10 @@ tell_copy(void *ctx, int pid)
  * child by fork() that outlives the command.
  */
 static void
-tell_daemon(struct mu_command_run *run)
+report_daemon(struct mu_command_run *run)
 {
 	if (run->program[0] != '\0')
-		mu_proc_numbers("/proc", tell_copy, run);
+		mu_proc_numbers("/proc", report_copy, run);
 }
 
 /* trace.ended: a process has reached its end. */
@@ -75,7 +75,7 @@ take_end(void *ctx, const struct mu_threads *threads, size_t missed)
 	if (threads->pid == run->pid)
 		mu_command_report_show(
 		    &run->report, run->pid, run->command->log);
-	mu_command_answer(
+	mu_command_end_report(
 	    &check, run->report.answers, threads, missed, &answer);
 	switch (mu_exit_status(&answer.info)) {
 	case MU_EXIT_LEAKS:
@@ -105,7 +105,7 @@ take_exec(void *ctx, pid_t pid)
 {
 	struct mu_command_run *run = ctx;
 
-	mu_command_answer_drop(run->report.answers, pid);
+	mu_command_end_report_drop(run->report.answers, pid);
 }
 
 static enum mu_status
@@ -158,7 +158,7 @@ mu_command_run(const struct mu_command *command, struct mu_command_end *end,
 	if (status == MU_OK) {
 		mu_command_await_end(&run);
 		if (!run.options->children)
-			tell_daemon(&run);
+			report_daemon(&run);
 		run.checked |= mu_command_report_show_all(
 				   &run.report, run.pid, command->log) &&
 		    !run.traced;

@@ -35,7 +35,8 @@ enum mu_status mu_command_run(const struct mu_command *command,
 
 /*
  * End like the COMMAND: by the same signal, without a core file, or with its
- * exit status; or with that of mu_command_status().
+ * exit status; or, if
+ * something was found or not checked, with that of enum mu_exit.
  */
 int mu_command_pass_on(
     const struct mu_cli_options *options, const struct mu_command_end *end);

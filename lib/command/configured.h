@@ -1,4 +1,4 @@
-/* Values from the Makefile, filled in from lib/command/configured.c.in. */
+/* Values that the Makefile fills in: lib/command/configured.c.in. */
 #ifndef LIB_COMMAND_CONFIGURED_H
 #define LIB_COMMAND_CONFIGURED_H
 

@@ -61,6 +61,8 @@ add_options(FILE *out, const struct mu_cli_options *options)
 		fprintf(out, ":max_leaks=%zu", options->limit);
 	if (options->contents)
 		fputs(":log_contents=1", out);
+	if (options->by != MU_BY_BLOCK)
+		fprintf(out, ":answer_groups=%d", (int)options->by);
 	if (options->max_memory != 0)
 		fprintf(out, ":max_memory=%zu", options->max_memory);
 	if (options->workers != 0)

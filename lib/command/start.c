@@ -100,7 +100,7 @@ library_path_recorder(char *path, size_t size, struct mu_why *why)
 
 /* exec() fails after all, for example for a script without an interpreter. */
 static void
-tell(int error_fd, int error)
+send_error(int error_fd, int error)
 {
 	if (write(error_fd, &error, sizeof(error)) < 0)
 		_exit(127);
@@ -143,11 +143,11 @@ become(struct mu_command_run *run, int error_fd, int go_fd)
 	    setenv("LD_PRELOAD", preload, 1) != 0 ||
 	    setenv("MEMUNREACHABLE_OPTIONS", words, 1) != 0 ||
 	    (options->backtrace && !record(options)))
-		tell(error_fd, ENOMEM);
+		send_error(error_fd, ENOMEM);
 	sigaction(SIGCHLD, &run->on_child, NULL);
 	sigprocmask(SIG_SETMASK, &run->before, NULL);
 	execv(run->path, options->command);
-	tell(error_fd, errno);
+	send_error(error_fd, errno);
 }
 
 /*

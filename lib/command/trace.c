@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "lib/command/halt.h"
+#include "lib/command/tracer_stop.h"
 #include "mu/sys.h"
 #include "ptrace/live/proc.h"
 
@@ -145,7 +145,7 @@ hold(struct mu_trace *trace, struct mu_traced *thread, size_t more)
 	struct others others = { .count = more };
 	pid_t pid = thread->pid;
 
-	mu_command_halt_drop(&trace->all, pid);
+	mu_command_stop_drop(&trace->all, pid);
 	thread->held = true;
 	if (more < 2)
 		others = others_of(trace, pid);
@@ -153,8 +153,8 @@ hold(struct mu_trace *trace, struct mu_traced *thread, size_t more)
 		show_end(trace, pid, 0);
 	else if (others.becoming)
 		release(trace, pid);
-	else if (trace->hurry_ns == 0)
-		trace->hurry_ns = mu_sys_now_ns() + LATE_NS;
+	else if (trace->expire_ns == 0)
+		trace->expire_ns = mu_sys_now_ns() + LATE_NS;
 }
 
 /*
@@ -173,18 +173,18 @@ take_end(struct mu_trace *trace, struct mu_traced *thread)
 		return;
 	}
 	thread->leaving = true;
-	mu_command_halt_abandon(&trace->all, thread);
+	mu_command_stop_abandon(&trace->all, thread);
 	mu_traced_continue(thread->tid, 0);
-	mu_command_halt_left(&trace->all, pid);
+	mu_command_stop_thread_left(&trace->all, pid);
 }
 
 static void
-hurry_ends(struct mu_trace *trace)
+release_held(struct mu_trace *trace)
 {
 	struct others others;
 	size_t i;
 
-	trace->hurry_ns = 0;
+	trace->expire_ns = 0;
 	for (i = 0; i < trace->all.count; i++) {
 		if (!trace->all.threads[i].held)
 			continue;
@@ -198,15 +198,15 @@ hurry_ends(struct mu_trace *trace)
 }
 
 uint64_t
-mu_trace_hurry(struct mu_trace *trace)
+mu_trace_expire(struct mu_trace *trace)
 {
 	uint64_t next;
 
-	if (trace->hurry_ns != 0 && mu_sys_now_ns() >= trace->hurry_ns)
-		hurry_ends(trace);
-	next = mu_command_halt_hurry(&trace->all);
-	if (next == 0 || (trace->hurry_ns != 0 && trace->hurry_ns < next))
-		next = trace->hurry_ns;
+	if (trace->expire_ns != 0 && mu_sys_now_ns() >= trace->expire_ns)
+		release_held(trace);
+	next = mu_command_stop_expire(&trace->all);
+	if (next == 0 || (trace->expire_ns != 0 && trace->expire_ns < next))
+		next = trace->expire_ns;
 	return next;
 }
 
@@ -221,7 +221,7 @@ take_exec(struct mu_trace *trace, pid_t pid)
 	struct mu_traced *first = mu_traced_find(&trace->all, pid);
 	size_t i = 0;
 
-	mu_command_halt_drop(&trace->all, pid);
+	mu_command_stop_drop(&trace->all, pid);
 	if (first != NULL)
 		*first = (struct mu_traced) { .tid = pid, .pid = pid };
 	while (i < trace->all.count) {
@@ -243,7 +243,7 @@ take_birth(struct mu_trace *trace, pid_t parent)
 
 	if (mu_sys_ptrace(PTRACE_GETEVENTMSG, parent, 0, (uintptr_t)&tid) == 0)
 		mu_traced_known(&trace->all, (pid_t)tid);
-	mu_command_halt_go_on(&trace->all, parent, 0, false);
+	mu_command_stop_continue(&trace->all, parent, 0, false);
 }
 
 static bool
@@ -257,7 +257,7 @@ is_stop_signal(int signo)
 static void
 take_group_stop(struct mu_trace *trace, pid_t tid, int signo)
 {
-	mu_command_halt_go_on(&trace->all, tid, 0, true);
+	mu_command_stop_continue(&trace->all, tid, 0, true);
 	if (tid == trace->command && signo != SIGSTOP)
 		trace->stop_signal = signo;
 }
@@ -271,9 +271,9 @@ take_ended(struct mu_trace *trace, pid_t tid)
 	if (thread == NULL)
 		return;
 	pid = thread->pid;
-	mu_command_halt_abandon(&trace->all, thread);
+	mu_command_stop_abandon(&trace->all, thread);
 	mu_traced_forget(&trace->all, thread);
-	mu_command_halt_left(&trace->all, pid);
+	mu_command_stop_thread_left(&trace->all, pid);
 }
 
 bool
@@ -303,8 +303,8 @@ mu_trace_take(struct mu_trace *trace, pid_t tid, int status)
 		take_birth(trace, tid);
 	else if (event == EVENT_STOP && is_stop_signal(signo))
 		take_group_stop(trace, tid, signo);
-	else if (event != 0 || !mu_command_halt_take(&trace->all, tid, signo))
-		mu_command_halt_go_on(&trace->all, tid, passed, false);
+	else if (event != 0 || !mu_command_stop_take(&trace->all, tid, signo))
+		mu_command_stop_continue(&trace->all, tid, passed, false);
 	return true;
 }
 

@@ -29,9 +29,9 @@ struct mu_trace {
 	void *ctx;
 
 	struct mu_traced_threads all;
-	uint64_t hurry_ns; /* when to stop waiting for held threads; 0: none are
-			      held */
-	int stop_signal;   /* the terminal has stopped the command; 0: no */
+	uint64_t expire_ns; /* when to stop waiting for held threads; 0: none
+			      are held */
+	int stop_signal;    /* the terminal has stopped the command; 0: no */
 };
 
 /*
@@ -51,7 +51,7 @@ bool mu_trace_take(struct mu_trace *trace, pid_t tid, int status);
  * stopped for a check for too long. Returns when to call again
  * (CLOCK_MONOTONIC); 0: at the next event.
  */
-uint64_t mu_trace_hurry(struct mu_trace *trace);
+uint64_t mu_trace_expire(struct mu_trace *trace);
 
 /* A traced process that has not ended, or 0. */
 pid_t mu_trace_any(const struct mu_trace *trace);

@@ -54,9 +54,9 @@ mu_traced_known(struct mu_traced_threads *threads, pid_t tid)
 void
 mu_traced_forget(struct mu_traced_threads *threads, struct mu_traced *thread)
 {
-	if (thread->halt != NULL)
-		threads->num_halts--;
-	free(thread->halt);
+	if (thread->stop != NULL)
+		threads->num_stops--;
+	free(thread->stop);
 	*thread = threads->threads[--threads->count];
 }
 

@@ -10,23 +10,23 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-struct mu_traced_halt; /* lib/command/halt.h */
+struct mu_traced_stop; /* lib/command/tracer_stop.h */
 
 struct mu_traced {
 	pid_t tid;
 	pid_t pid;    /* its process; 0: not known yet */
 	bool held;    /* in the stop at its end */
 	bool leaving; /* was released from there by itself */
-	bool halted;  /* stopped at the request of another thread */
+	bool stopped; /* stopped at the request of another thread */
 	bool listens; /* continue it by PTRACE_LISTEN */
 	int signo;    /* otherwise continue it with this signal; 0: none */
-	struct mu_traced_halt *halt; /* it has asked for a stop of the others */
+	struct mu_traced_stop *stop; /* it has asked for a stop of the others */
 };
 
 struct mu_traced_threads {
 	struct mu_traced *threads; /* from malloc */
 	size_t count, max;
-	size_t num_halts;
+	size_t num_stops;
 	long options; /* PTRACE_O_... that are set */
 };
 
@@ -41,6 +41,7 @@ struct mu_traced *mu_traced_add(
 /* The same, unless it is known already; looks up its process. */
 struct mu_traced *mu_traced_known(struct mu_traced_threads *threads, pid_t tid);
 
+/* Remove THREAD; other pointers to threads are invalid afterwards. */
 void mu_traced_forget(
     struct mu_traced_threads *threads, struct mu_traced *thread);
 

@@ -155,7 +155,7 @@ take_events(struct mu_command_run *run)
 
 /* Report processes of the command that live on; see --children. */
 static bool
-tell_remaining(struct mu_command_run *run)
+report_remaining(struct mu_command_run *run)
 {
 	pid_t pid = mu_trace_any(&run->trace);
 
@@ -189,12 +189,12 @@ take_signal(struct mu_command_run *run, const siginfo_t *info)
 
 /* How long to wait for the next event. */
 static struct timespec
-patience(bool looks, uint64_t hurry_ns)
+patience(bool looks, uint64_t expire_ns)
 {
 	uint64_t now = mu_sys_now_ns(), ns = LIVE_NS;
 
-	if (hurry_ns != 0 && (!looks || hurry_ns < now + LIVE_NS))
-		ns = hurry_ns > now ? hurry_ns - now : 0;
+	if (expire_ns != 0 && (!looks || expire_ns < now + LIVE_NS))
+		ns = expire_ns > now ? expire_ns - now : 0;
 	return (struct timespec) { (time_t)(ns / MU_NS_PER_SEC),
 		(long)(ns % MU_NS_PER_SEC) };
 }
@@ -203,7 +203,7 @@ void
 mu_command_await_end(struct mu_command_run *run)
 {
 	bool looks = run->command->live && run->options->signal != 0;
-	uint64_t hurry_ns = 0;
+	uint64_t expire_ns = 0;
 	struct timespec until;
 	bool told = false;
 	sigset_t awaited;
@@ -212,7 +212,7 @@ mu_command_await_end(struct mu_command_run *run)
 	sigprocmask(SIG_BLOCK, NULL, &awaited);
 	for (;;) {
 		take_events(run);
-		if (run->ended && !told && !tell_remaining(run))
+		if (run->ended && !told && !report_remaining(run))
 			return;
 		told = run->ended;
 		if (run->ended && mu_trace_any(&run->trace) == 0)
@@ -221,10 +221,10 @@ mu_command_await_end(struct mu_command_run *run)
 			stop_as_well(run);
 			continue;
 		}
-		hurry_ns = mu_trace_hurry(&run->trace);
-		until = patience(looks, hurry_ns);
+		expire_ns = mu_trace_expire(&run->trace);
+		until = patience(looks, expire_ns);
 		if (sigtimedwait(&awaited, &info,
-			looks || hurry_ns != 0 ? &until : NULL) > 0)
+			looks || expire_ns != 0 ? &until : NULL) > 0)
 			take_signal(run, &info);
 		if (looks)
 			mu_command_report_show(

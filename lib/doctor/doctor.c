@@ -13,10 +13,10 @@ static const char *const grades[] = {
 
 /* Print the findings of GRADE. Returns their number. */
 static size_t
-tell(const struct mu_findings *findings, enum mu_grade grade, FILE *out)
+print_grade(const struct mu_findings *findings, enum mu_grade grade, FILE *out)
 {
 	const struct mu_finding *finding = findings->all;
-	char words[4 * sizeof(finding->why.words)];
+	char words[4 * sizeof(finding->why.text)];
 	size_t count = 0;
 
 	for (; finding < findings->all + findings->count; finding++) {
@@ -28,7 +28,7 @@ tell(const struct mu_findings *findings, enum mu_grade grade, FILE *out)
 		 */
 		fprintf(out, "%-8s %s: %s\n", grades[grade], finding->subject,
 		    mu_safe_for_terminal(
-			finding->why.words, words, sizeof(words)));
+			finding->why.text, words, sizeof(words)));
 		count++;
 	}
 	return count;
@@ -43,15 +43,15 @@ mu_doctor(pid_t pid, uint64_t max_pause_ms, FILE *out)
 	size_t blockers, warnings;
 
 	mu_doctor_machine_read(&machine);
-	mu_doctor_judge_machine(&machine, &findings);
+	mu_doctor_check_machine(&machine, &findings);
 	if (pid != 0) {
 		mu_doctor_target_read(&target, pid);
 		target.max_pause_ns = max_pause_ms * 1000 * 1000;
-		mu_doctor_judge_target(&machine, &target, &findings);
+		mu_doctor_check_target(&machine, &target, &findings);
 	}
-	blockers = tell(&findings, MU_BLOCKER, out);
-	warnings = tell(&findings, MU_WARNING, out);
-	tell(&findings, MU_FINE, out);
+	blockers = print_grade(&findings, MU_BLOCKER, out);
+	warnings = print_grade(&findings, MU_WARNING, out);
+	print_grade(&findings, MU_FINE, out);
 	if (blockers > 0)
 		fprintf(out, "A check is not possible: %zu blocker%s.\n",
 		    blockers, blockers == 1 ? "" : "s");

@@ -46,8 +46,7 @@ struct mu_doctor_target {
 	int mem_error; /* positive errno of opening /proc/PID/mem */
 	int ids[2][4]; /* user, group: real, effective, saved, file system */
 	int our_gid;
-	bool rights_kept; /* it lacks rights that we have: ptrace/live/rights.h
-			   */
+	bool rights_kept; /* we have rights that it does not have */
 	bool capable;     /* we have capabilities */
 	bool other_pid_namespace, other_user_namespace;
 	int seccomp;    /* mode: 1 strict, 2 filters; -1 = not known */
@@ -73,6 +72,10 @@ struct mu_doctor_target {
 	char label[128];
 };
 
+/*
+ * Read the facts of this machine, and those of process PID but its files. What
+ * cannot be read stays zero.
+ */
 void mu_doctor_machine_read(struct mu_doctor_machine *machine);
 void mu_doctor_target_read(struct mu_doctor_target *target, pid_t pid);
 

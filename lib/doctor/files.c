@@ -26,7 +26,7 @@
 #define MAPPINGS_MAX ((size_t)256 << 20)
 
 /* What the program and its libc say; zero: not known. */
-struct told {
+struct facts {
 	int bits;
 	bool same_machine, is_static;
 	unsigned glibc[2];
@@ -79,7 +79,7 @@ our_machine(void)
 }
 
 static void
-read_program(struct told *told, int fd)
+read_program(struct facts *facts, int fd)
 {
 	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
 	size_t count, i;
@@ -88,13 +88,13 @@ read_program(struct told *told, int fd)
 
 	if (elf != NULL && gelf_getehdr(elf, &ehdr) != NULL &&
 	    elf_getphdrnum(elf, &count) == 0) {
-		told->bits = gelf_getclass(elf) == ELFCLASS64 ? 64 : 32;
-		told->same_machine = ehdr.e_machine == our_machine();
-		told->is_static = true;
+		facts->bits = gelf_getclass(elf) == ELFCLASS64 ? 64 : 32;
+		facts->same_machine = ehdr.e_machine == our_machine();
+		facts->is_static = true;
 		for (i = 0; i < count; i++) {
 			if (gelf_getphdr(elf, (int)i, &phdr) != NULL &&
 			    phdr.p_type == PT_INTERP)
-				told->is_static = false;
+				facts->is_static = false;
 		}
 	}
 	elf_end(elf);
@@ -135,38 +135,38 @@ open_files(struct files *files, pid_t pid, const struct mu_mapping *libc)
 }
 
 static void
-read_files(struct told *told, const struct files *files)
+read_files(struct facts *facts, const struct files *files)
 {
 	int program = mu_regular_file_reopen(files->program, NULL), libc;
 
 	if (program >= 0)
-		read_program(told, program);
+		read_program(facts, program);
 	libc = files->libc[0] == '/'
 	    ? mu_regular_file_open(files->root, files->libc + 1, NULL)
 	    : -1;
 	if (libc >= 0)
-		libc_release_read(libc, told->glibc);
-	else if (files->libc[0] == '\0' && told->is_static)
-		libc_release_read(program, told->glibc);
+		libc_release_read(libc, facts->glibc);
+	else if (files->libc[0] == '\0' && facts->is_static)
+		libc_release_read(program, facts->glibc);
 }
 
 static _Noreturn void
 run_child(const struct files *files, const struct mu_rights *rights, int out,
     pid_t parent)
 {
-	struct told told = { .bits = 0 };
+	struct facts facts = { .bits = 0 };
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent || !mu_confine(rights, false))
 		_exit(1);
-	read_files(&told, files);
-	mu_sys_write(out, &told, sizeof(told));
+	read_files(&facts, files);
+	mu_sys_write(out, &facts, sizeof(facts));
 	_exit(0);
 }
 
 /* Returns false if nothing has arrived in time. */
 static bool
-receive(int fd, struct told *told, uint64_t deadline_ns)
+receive(int fd, struct facts *facts, uint64_t deadline_ns)
 {
 	struct pollfd wait = { .fd = fd, .events = POLLIN };
 	uint64_t now = mu_sys_now_ns();
@@ -174,9 +174,9 @@ receive(int fd, struct told *told, uint64_t deadline_ns)
 	while (now < deadline_ns) {
 		if (poll(&wait, 1, (int)((deadline_ns - now) / 1000000) + 1) >
 		    0) {
-			if (mu_sys_read(fd, told, sizeof(*told)) !=
-			    sizeof(*told))
-				*told = (struct told) { .bits = 0 };
+			if (mu_sys_read(fd, facts, sizeof(*facts)) !=
+			    sizeof(*facts))
+				*facts = (struct facts) { .bits = 0 };
 			return true;
 		}
 		now = mu_sys_now_ns();
@@ -192,7 +192,7 @@ static void
 ask_child(struct mu_doctor_target *target, const struct files *files)
 {
 	struct mu_rights rights = mu_rights_of_process(target->pid);
-	struct told told = { .bits = 0 };
+	struct facts facts = { .bits = 0 };
 	pid_t parent = getpid(), child;
 	int ends[2];
 
@@ -204,14 +204,14 @@ ask_child(struct mu_doctor_target *target, const struct files *files)
 	mu_sys_close(&ends[1]);
 	if (child > 0) {
 		target->is_silent =
-		    !receive(ends[0], &told, mu_sys_now_ns() + FILES_NS);
+		    !receive(ends[0], &facts, mu_sys_now_ns() + FILES_NS);
 		mu_helper_kill(child);
 	}
 	mu_sys_close(&ends[0]);
-	target->bits = told.bits;
-	target->same_machine = told.same_machine;
-	target->is_static = told.is_static;
-	memcpy(target->glibc, told.glibc, sizeof(told.glibc));
+	target->bits = facts.bits;
+	target->same_machine = facts.same_machine;
+	target->is_static = facts.is_static;
+	memcpy(target->glibc, facts.glibc, sizeof(facts.glibc));
 }
 
 /* Find out what kind of program it is, and with which libc. */

@@ -18,6 +18,6 @@ mu_finding_add(struct mu_findings *findings, enum mu_grade grade,
 	finding->subject = subject;
 	va_start(args, format);
 	mu_text_vformat(
-	    finding->why.words, sizeof(finding->why.words), format, args);
+	    finding->why.text, sizeof(finding->why.text), format, args);
 	va_end(args);
 }

@@ -34,11 +34,11 @@ void mu_finding_add(struct mu_findings *findings, enum mu_grade grade,
     __attribute__((format(printf, 4, 5)));
 
 /* Pure: depends only on the facts. */
-void mu_doctor_judge_machine(
+void mu_doctor_check_machine(
     const struct mu_doctor_machine *machine, struct mu_findings *findings);
-void mu_doctor_judge_target(const struct mu_doctor_machine *machine,
+void mu_doctor_check_target(const struct mu_doctor_machine *machine,
     const struct mu_doctor_target *target, struct mu_findings *findings);
-void mu_doctor_judge_files(const struct mu_doctor_machine *machine,
+void mu_doctor_check_files(const struct mu_doctor_machine *machine,
     const struct mu_doctor_target *target, struct mu_findings *findings);
 
 #endif

@@ -55,7 +55,7 @@ try_call(struct mu_doctor_machine *machine)
 	if (pid > 0)
 		waitpid(pid, &status, 0);
 	if (pid > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
-		machine->call = mu_refusal_deadly(&machine->call_why);
+		machine->call = mu_refusal_by_sigsys(&machine->call_why);
 	else if (pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) != 0)
 		machine->call = mu_refusal_of_call(&machine->call_why);
 }

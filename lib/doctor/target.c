@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "lib/doctor/facts.h"
-#include "lib/state/room.h"
+#include "lib/state/copy_budget.h"
 #include "mu/sys.h"
 #include "ptrace/live/pause.h"
 #include "ptrace/live/proc.h"
@@ -200,16 +200,16 @@ try_memory(pid_t pid)
 static void
 read_room(struct mu_doctor_target *target)
 {
-	struct mu_room room;
+	struct mu_copy_budget budget;
 
-	mu_room_open(&room, target->pid);
-	mu_room_add_reader(&room);
-	target->has_room = mu_room_judge(
-	    &room, mu_room_can_prefer(target->pid), &target->room_why);
-	target->tight = room.tight;
-	target->left = room.left;
-	target->need = mu_room_need(&room);
-	mu_room_close(&room);
+	mu_copy_budget_open(&budget, target->pid, NULL);
+	mu_copy_budget_add_reader(&budget, NULL);
+	target->has_room = mu_copy_budget_check(
+	    &budget, mu_copy_budget_can_prefer(target->pid), &target->room_why);
+	target->tight = budget.tight;
+	target->left = budget.left;
+	target->need = mu_copy_budget_need(&budget);
+	mu_copy_budget_close(&budget);
 }
 
 static size_t

@@ -5,23 +5,23 @@
 #define MAX_LOOKS 5
 
 /*
- * Another look takes as long as the last one, or on a busy machine twice as
- * long. With an answer at hand no look is begun that may use up the time;
- * without one, each that may end in time is.
+ * Another look is assumed to take as long as the last one. If that look gave an
+ * answer, twice the time must be left, so that the answer is not lost at the
+ * deadline.
  */
 static bool
 has_time(const struct mu_driver *driver)
 {
 	uint64_t now = mu_sys_now_ns(), took_ns = now - driver->begin_ns;
 
-	if (mu_look_judged(&driver->look))
+	if (mu_look_checked(&driver->look))
 		took_ns *= 2;
 	return now + took_ns < driver->deadline_ns;
 }
 
-/* Look until the heap can be judged, or further tries are pointless. */
+/* Look until the heap can be checked, or further tries are pointless. */
 static void
-look_until_judged(struct mu_driver *driver)
+look_until_checked(struct mu_driver *driver)
 {
 	const struct mu_look_ops *ops = driver->ops;
 	struct mu_look *look = &driver->look;
@@ -75,7 +75,7 @@ look_again(struct mu_driver *driver)
 	}
 	ops->forget(driver->subject);
 	sleep_for(driver->confirm_ns);
-	look_until_judged(driver);
+	look_until_checked(driver);
 	/*
 	 * If memory did not change during the second look, that look was exact.
 	 */
@@ -95,7 +95,7 @@ is_last(const struct mu_look *look, size_t before)
 {
 	if (look->first)
 		return !look->doubtful;
-	return !look->changing || !mu_look_judged(look) ||
+	return !look->changing || !mu_look_checked(look) ||
 	    look->num_leaks >= before || look->num_leaks == 0;
 }
 
@@ -106,7 +106,7 @@ mu_driver_run(struct mu_driver *driver)
 	unsigned looks = 1;
 	size_t before;
 
-	look_until_judged(driver);
+	look_until_checked(driver);
 	if (driver->ops->again == NULL || !look->doubtful)
 		return;
 	if (driver->ops->late != NULL && !has_time(driver)) {

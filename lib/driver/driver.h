@@ -1,6 +1,6 @@
 /*
  * The driver of all checks: it looks at a subject, tries again until the heap
- * can be judged, and looks once more if what was found may be in use. The
+ * can be checked, and looks once more if what was found may be in use. The
  * operations are those of the subject: the program itself, another process, a
  * process at its end, a core file.
  *
@@ -18,13 +18,13 @@
 struct mu_look {
 	enum mu_status status;
 	struct mu_why why;
-	size_t num_leaks; /* leaks found; 0 if the heap was not judged */
+	size_t num_leaks; /* leaks found; 0 if the heap was not checked */
 	bool doubtful;    /* they may be in use at another moment */
 	bool changing;    /* memory changed while it was being read */
 	bool first; /* earlier looks do not count: they saw another program */
 };
 
-/* The tries of one look until the heap can be judged. */
+/* The tries of one look until the heap can be checked. */
 struct mu_tries {
 	unsigned tries, peeks; /* counted by again() */
 	uint64_t nap_ns;       /* delay before the next try */
@@ -80,11 +80,11 @@ struct mu_driver {
 /* The caller sets the members before LOOK. */
 void mu_driver_run(struct mu_driver *driver);
 
-/* True if the heap was judged. */
+/* True if the heap was checked. */
 static inline bool
-mu_look_judged(const struct mu_look *look)
+mu_look_checked(const struct mu_look *look)
 {
-	return look->status == MU_OK || look->status == MU_PARTIAL;
+	return mu_status_usable(look->status);
 }
 
 #endif

@@ -24,11 +24,11 @@
 
 #include "lib/helpers/descriptors.h"
 #include "lib/helpers/image.h"
+#include "lib/helpers/priority.h"
 #include "lib/helpers/sweeper.h"
-#include "lib/helpers/urgency.h"
 #include "lib/state/allocator_freeze.h"
 #include "lib/state/caller.h"
-#include "lib/state/left_out.h"
+#include "lib/state/gap_sync.h"
 #include "lib/state/library.h"
 #include "mu/procfs.h"
 #include "mu/sys.h"
@@ -74,7 +74,7 @@ struct collector {
  * open.
  */
 static enum mu_status
-start_sweeper(struct mu_image *image, struct mu_urgency *urgency)
+start_sweeper(struct mu_image *image, struct mu_priority *priority)
 {
 	/* The kernel stores the pid: we may be killed before we could. */
 	long pid = mu_syscall6(SYS_clone,
@@ -82,7 +82,7 @@ start_sweeper(struct mu_image *image, struct mu_urgency *urgency)
 	    0, (long)&image->sweeper.pid, 0, 0, 0);
 
 	if (pid == 0) {
-		mu_urgency_drop(urgency);
+		mu_priority_restore(priority);
 		mu_sweeper(image);
 	}
 	if (pid < 0)
@@ -95,8 +95,7 @@ start_sweeper(struct mu_image *image, struct mu_urgency *urgency)
 static void
 enter_phase(struct collector *collector, int phase)
 {
-	__atomic_store_n(&collector->phase, phase, __ATOMIC_RELEASE);
-	mu_sys_futex_wake(&collector->phase, 1, 0);
+	mu_sys_futex_set(&collector->phase, phase, 1, 0);
 }
 
 static int
@@ -117,12 +116,12 @@ capture(struct collector *collector, struct mu_threads *threads,
     const struct mu_kernel_files *files)
 {
 	struct mu_image *image = collector->image;
-	struct mu_urgency urgency = { .raised = false };
+	struct mu_priority priority = { .raised = false };
 	enum mu_status status;
 
 	/* A filter may kill for a call that the program never makes. */
 	if (!image->stop.filtered)
-		mu_urgency_raise(&urgency);
+		mu_priority_raise(&priority);
 	status = mu_threads_stop_listed(
 	    threads, image->stop.until_ns, &image->job.why);
 	if (status == MU_OK)
@@ -136,21 +135,21 @@ capture(struct collector *collector, struct mu_threads *threads,
 	if (status == MU_OK)
 		status = mu_image_note(image);
 	if (status == MU_OK)
-		status = start_sweeper(image, &urgency);
+		status = start_sweeper(image, &priority);
 	if (status == MU_OK) {
 		/*
 		 * The threads stay stopped until the sweeper has read that
 		 * memory.
 		 */
 		if (image->uncopied.hold || image->uncopied.shared)
-			mu_urgency_lend(&urgency, image->sweeper.pid);
-		mu_room_prefer(image->sweeper.pid);
-		mu_left_out_await(image);
+			mu_priority_boost(&priority, image->sweeper.pid);
+		mu_copy_budget_prefer(image->sweeper.pid);
+		mu_gap_sync_await(image);
 	}
 	/* Thaw malloc first: a released thread may allocate at once. */
 	enter_phase(collector, PHASE_TAKEN);
 	mu_threads_release(threads);
-	image->stop.pause_ns = mu_sys_now_ns() - threads->begin_ns;
+	mu_image_paused(image, mu_sys_now_ns() - threads->begin_ns);
 	return status;
 }
 
@@ -181,12 +180,13 @@ collector_body(void *arg)
 	 */
 	mu_sys2(SYS_setpgid, 0, 0);
 	mu_descriptors_close_but(keep, sizeof(keep) / sizeof(keep[0]));
-	mu_left_out_prepare(image);
+	mu_gap_sync_prepare(image);
 	mu_kernel_files_open(&files, image->job.tid);
 	status = mu_threads_prepare(&threads, image->job.pid, image->job.tid,
 	    &image->job.arena, &image->job.why);
 	if (status == MU_OK)
-		status = mu_pause_await_calm(image->job.pid, &image->job.why);
+		status = mu_pause_await_interruptible(
+		    image->job.pid, &image->job.why);
 	/* It takes some milliseconds. */
 	if (status == MU_OK && image->stop.ask_stacks)
 		threads.code.at.back = mu_remote_code_back(image->job.pid);
@@ -253,9 +253,8 @@ open_gate(struct collector *collector)
 
 	if (status != MU_OK)
 		collector->status = status;
-	__atomic_store_n(&collector->gate,
-	    status == MU_OK ? GATE_GO : GATE_LEAVE, __ATOMIC_RELEASE);
-	mu_sys_futex_wake(&collector->gate, 1, FUTEX_PRIVATE_FLAG);
+	mu_sys_futex_set(&collector->gate,
+	    status == MU_OK ? GATE_GO : GATE_LEAVE, 1, FUTEX_PRIVATE_FLAG);
 }
 
 /*
@@ -292,7 +291,7 @@ attend(struct collector *collector)
 		collector->status = mu_why(&image->job.why, MU_ERR_TIMEOUT,
 		    "the collector did not finish in time");
 	else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
-		collector->status = mu_refusal_deadly(&image->job.why);
+		collector->status = mu_refusal_by_sigsys(&image->job.why);
 	else
 		mu_why_died(&image->job.why, "the collector", status);
 }

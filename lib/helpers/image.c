@@ -1,6 +1,6 @@
 #include "lib/helpers/image.h"
 
-#include "lib/state/left_out.h"
+#include "lib/state/gap_sync.h"
 #include "mu/sys.h"
 #include "ptrace/live/mappings.h"
 #include "ptrace/live/snapshot.h"
@@ -13,7 +13,7 @@ mu_image_note(struct mu_image *image)
 	 * An answer with references needs the names of mappings. Without the
 	 * page another try cannot be requested.
 	 */
-	if (!image->wanted.references && !image->uncopied.hold &&
+	if (!image->query.references && !image->uncopied.hold &&
 	    image->uncopied.page != NULL)
 		image->mapped_pages = mu_mappings_pages(image->job.tid);
 	if (image->mapped_pages != 0)
@@ -31,7 +31,7 @@ mu_image_read(struct mu_image *image)
 	if (image->mapped_pages == 0)
 		return MU_OK;
 	if (mu_mappings_pages(pid) != image->mapped_pages)
-		return mu_left_out_want(image);
+		return mu_gap_sync_request(image);
 	return mu_mappings_read(pid, &snap->mappings, &snap->num_mappings,
 	    &image->job.arena, &image->job.why);
 }

@@ -181,7 +181,7 @@ mu_image_drop(const struct mu_image *image)
 	 * At exit the OOM killer no longer counts the memory: see
 	 * lib/state/sweeper_end.c.
 	 */
-	if (image->sweeper.room.tight)
+	if (image->sweeper.budget.tight)
 		drop(&dropping, 0);
 	else if (mu_workers_count(workers) > 1 &&
 	    count_bytes(&dropping) >= WORTH_IT)

@@ -8,9 +8,9 @@
 
 #include "heapwalk/subject/workers.h"
 #include "lib/helpers/keeper_drop.h"
-#include "lib/helpers/keeper_line.h"
+#include "lib/helpers/keeper_socket.h"
 #include "lib/helpers/oom_score.h"
-#include "lib/helpers/urgency.h"
+#include "lib/helpers/priority.h"
 #include "mu/sys.h"
 #include "ptrace/live/proc.h"
 
@@ -28,13 +28,13 @@
 
 _Static_assert(sizeof(struct mu_keeper_work) <= WORK_ARENA, "no overlap");
 
-/* How long the command waits for keeper and guardian to end. */
+/* How long the command waits for keeper and watchdog to end. */
 #define END_NS (2 * MU_NS_PER_SEC)
 
-#define WINDOW_PART 3 /* of the limit */
+#define WINDOW_PART 3 /* the window is at most a third of keeper->limit */
 #define WHOLE_PART 2
 
-/* How late they may be. */
+/* How long after the deadline the command waits for keeper and watchdog. */
 #define LATE_NS (5 * MU_NS_PER_SEC)
 
 static bool
@@ -71,21 +71,21 @@ start(struct mu_keeper *keeper, void (*body)(void *))
 	    body, keeper->work);
 }
 
-/* Start the guardian first, so that it exists before it is needed. */
+/* Start the watchdog first, so that it exists before it is needed. */
 static long
 start_both(struct mu_keeper *keeper, int line, const int *life, int ended)
 {
 	struct mu_keeper_work *work = keeper->work;
 	long pid;
 
-	work->line = line;
+	work->socket = line;
 	work->life = life[0];
 	work->alive = life[1];
 	work->ended = ended;
-	pid = start(keeper, mu_guardian_body);
+	pid = start(keeper, mu_watchdog_body);
 	if (pid < 0)
 		return pid;
-	keeper->guardian = (pid_t)pid;
+	keeper->watchdog = (pid_t)pid;
 	pid = start(keeper, mu_keeper_body);
 	if (pid > 0)
 		keeper->pid = work->keeper = (pid_t)pid;
@@ -99,19 +99,20 @@ start_both(struct mu_keeper *keeper, int line, const int *life, int ended)
 static long
 open_and_start(struct mu_keeper *keeper)
 {
-	int line[2] = { -1, -1 }, life[2] = { -1, -1 }, ended[2] = { -1, -1 };
+	int sockets[2] = { -1, -1 }, life[2] = { -1, -1 },
+	    ended[2] = { -1, -1 };
 	long error;
 
-	error = mu_keeper_line_open(line);
+	error = mu_keeper_socket_open(sockets);
 	if (error == 0)
 		error = mu_sys2(SYS_pipe2, (long)life, O_CLOEXEC);
 	if (error == 0)
 		error = mu_sys2(SYS_pipe2, (long)ended, O_CLOEXEC);
 	if (error == 0)
-		error = start_both(keeper, line[1], life, ended[1]);
-	keeper->line = line[0];
+		error = start_both(keeper, sockets[1], life, ended[1]);
+	keeper->socket = sockets[0];
 	keeper->ended = ended[0];
-	mu_sys_close(&line[1]);
+	mu_sys_close(&sockets[1]);
 	mu_sys_close(&life[0]);
 	mu_sys_close(&life[1]);
 	mu_sys_close(&ended[1]);
@@ -133,7 +134,10 @@ window_of(const struct mu_keeper *keeper)
 		return keeper->result.apart ? 0 : MU_REMOTE_LITTLE;
 	if (keeper->window != 0)
 		return keeper->window;
-	/* Values below the least mean the least. */
+	/*
+	 * The window is never smaller than the least; a smaller value is raised
+	 * to it.
+	 */
 	return most < MU_REMOTE_WINDOW ? most + 1 : MU_REMOTE_WINDOW;
 }
 
@@ -230,12 +234,12 @@ static void
 urgent_body(void *arg, unsigned worker)
 {
 	const struct urgent *urgent = arg;
-	struct mu_urgency urgency = { .raised = false };
+	struct mu_priority priority = { .raised = false };
 
 	if (worker > 0)
-		mu_urgency_raise(&urgency);
+		mu_priority_raise(&priority);
 	urgent->body(urgent->ctx, worker);
-	mu_urgency_drop(&urgency);
+	mu_priority_restore(&priority);
 }
 
 /* The calling thread has a raised priority already. */
@@ -264,7 +268,7 @@ read_now(struct mu_keeper *keeper)
 	    !mu_remote_memory_fill(&keeper->snap.memory, keeper->work->stop_ns))
 		keeper->work->read_ns = keeper->remote.needed_ns + 1;
 	keeper->remote.workers = keeper->workers;
-	mu_keeper_line_send(keeper->line, MU_KEEPER_WAS_READ, NULL, 0);
+	mu_keeper_socket_send(keeper->socket, MU_KEEPER_WAS_READ, NULL, 0);
 	return status;
 }
 
@@ -280,14 +284,14 @@ hear(struct mu_keeper *keeper, int *fds)
 
 	do {
 		now = mu_sys_now_ns();
-		message = mu_keeper_line_receive(
-		    keeper->line, fds, now + MU_KEEPER_LOOK_NS);
-		if (message != MU_KEEPER_LATE)
+		message = mu_keeper_socket_receive(
+		    keeper->socket, fds, now + MU_KEEPER_LOOK_NS);
+		if (message != MU_KEEPER_TIMEOUT)
 			continue;
 		mu_keeper_kill_stopped(keeper->pid);
 		if (now >= late_ns)
 			mu_sys_kill(keeper->pid, SIGKILL);
-	} while (message == MU_KEEPER_LATE);
+	} while (message == MU_KEEPER_TIMEOUT);
 	return message;
 }
 
@@ -317,7 +321,7 @@ note_loss(struct mu_keeper *keeper)
 	if (__atomic_load_n(&loss->lost, __ATOMIC_ACQUIRE)) {
 		keeper->result.why = loss->why;
 		keeper->lost = loss->status;
-	} else if (keeper->result.taken == MU_KEEPER_FORK &&
+	} else if (keeper->result.method_used == MU_KEEPER_FORK &&
 	    mu_proc_state(pid, pid) != 't')
 		keeper->lost = mu_why(
 		    &keeper->result.why, MU_ERR_HELPER_DIED, MU_COPY_KILLED);
@@ -347,14 +351,14 @@ note_gone(struct mu_keeper *keeper)
 			keeper->target);
 }
 
-/* Cut the line, so that the copy may end. */
+/* Close the pipe to the keeper, so that the copy may end. */
 static void
 release_copy(struct mu_keeper *keeper)
 {
-	if (keeper->line >= 0)
+	if (keeper->socket >= 0)
 		note_loss(keeper);
 	note_gone(keeper);
-	mu_sys_close(&keeper->line);
+	mu_sys_close(&keeper->socket);
 	mu_sys_close(&keeper->copy_memory);
 	mu_sys_close(&keeper->copy_pagemap);
 }
@@ -396,7 +400,7 @@ open_copy(struct mu_keeper *keeper)
 static enum mu_status
 attend(struct mu_keeper *keeper)
 {
-	int fds[MU_KEEPER_LINE_FDS], late[MU_KEEPER_LINE_FDS];
+	int fds[MU_KEEPER_SOCKET_FDS], late[MU_KEEPER_SOCKET_FDS];
 	enum mu_status status = MU_OK;
 	enum mu_keeper_message message;
 	struct mu_why why;
@@ -408,7 +412,7 @@ attend(struct mu_keeper *keeper)
 		status = read_now(keeper);
 		message = hear(keeper, late);
 		/* Descriptors that are open already are sent again. */
-		for (i = 0; i < MU_KEEPER_LINE_FDS; i++)
+		for (i = 0; i < MU_KEEPER_SOCKET_FDS; i++)
 			mu_sys_close(&late[i]);
 	}
 	/* hear() has killed a keeper that is late. */
@@ -427,7 +431,7 @@ attend(struct mu_keeper *keeper)
 	/* From now on process_vm_readv() might read another program. */
 	keeper->remote.source.still = 0;
 	if (keeper->result.status == MU_OK &&
-	    keeper->result.taken == MU_KEEPER_FORK)
+	    keeper->result.method_used == MU_KEEPER_FORK)
 		return open_copy(keeper);
 	return keeper->result.status;
 }
@@ -435,12 +439,12 @@ attend(struct mu_keeper *keeper)
 enum mu_status
 mu_keeper_take(struct mu_keeper *keeper)
 {
-	struct mu_urgency urgency;
+	struct mu_priority priority;
 	long error;
 
 	keeper->memory = keeper->pagemap = -1;
 	keeper->copy_memory = keeper->copy_pagemap = -1;
-	keeper->line = keeper->ended = -1;
+	keeper->socket = keeper->ended = -1;
 	mu_arena_open(&keeper->arena, ARENA_LIMIT);
 	if (!map_work(keeper))
 		return mu_why(
@@ -459,14 +463,14 @@ mu_keeper_take(struct mu_keeper *keeper)
 	}
 	keeper->oom_score = mu_oom_score();
 	mu_oom_score_set(MU_OOM_FIRST);
-	mu_urgency_raise(&urgency);
+	mu_priority_raise(&priority);
 	keeper->result.status = attend(keeper);
-	mu_urgency_drop(&urgency);
+	mu_priority_restore(&priority);
 	return keeper->result.status;
 }
 
 void
-mu_keeper_let_go(struct mu_keeper *keeper)
+mu_keeper_release_copy(struct mu_keeper *keeper)
 {
 	release_copy(keeper);
 	if (keeper->result.status == MU_OK && keeper->snap.memory.ctx != NULL)
@@ -474,7 +478,7 @@ mu_keeper_let_go(struct mu_keeper *keeper)
 }
 
 /*
- * Keeper and guardian hold the other end of the pipe until they end. If both
+ * Keeper and watchdog hold the other end of the pipe until they end. If both
  * were killed, the command has the copy reaped.
  */
 static void
@@ -484,19 +488,19 @@ await_end(struct mu_keeper *keeper)
 	bool gone;
 
 	do {
-		gone = mu_keeper_line_await_cut(
+		gone = mu_keeper_socket_await_close(
 		    keeper->ended, mu_sys_now_ns() + MU_KEEPER_LOOK_NS);
 		if (!gone) {
 			mu_keeper_kill_stopped(keeper->pid);
-			mu_keeper_kill_stopped(keeper->guardian);
+			mu_keeper_kill_stopped(keeper->watchdog);
 		}
 	} while (!gone && mu_sys_now_ns() < end_ns);
 	if (!gone)
 		return;
 	if (keeper->pid != 0)
 		mu_sys_wait(keeper->pid, NULL, MU_WALL);
-	if (keeper->guardian != 0)
-		mu_sys_wait(keeper->guardian, NULL, MU_WALL);
+	if (keeper->watchdog != 0)
+		mu_sys_wait(keeper->watchdog, NULL, MU_WALL);
 	if (!keeper->work->done)
 		mu_keeper_drop_left(keeper->work);
 }
@@ -506,12 +510,12 @@ mu_keeper_end(struct mu_keeper *keeper)
 {
 	if (keeper->work == NULL)
 		return;
-	mu_keeper_let_go(keeper);
-	if (keeper->pid != 0 || keeper->guardian != 0)
+	mu_keeper_release_copy(keeper);
+	if (keeper->pid != 0 || keeper->watchdog != 0)
 		await_end(keeper);
 	if (keeper->pid != 0)
 		mu_oom_score_set(keeper->oom_score);
-	keeper->pid = keeper->guardian = 0;
+	keeper->pid = keeper->watchdog = 0;
 	mu_remote_memory_close(&keeper->snap.memory);
 	mu_sys_close(&keeper->ended);
 	mu_sys_close(&keeper->memory);

@@ -6,8 +6,8 @@
  * - the keeper is the tracer. It stops the threads, reads registers, makes a
  *   thread copy the process, continues the threads, and ends the copy when the
  *   command closes its end of the line or has died;
- * - the guardian waits for the keeper's end. If that comes too early, it has
- *   the copy reaped (lib/helpers/guardian.c).
+ * - the watchdog waits for the keeper's end. If that comes too early, it has
+ *   the copy reaped (lib/helpers/watchdog.c).
  * It and the command kill a keeper that was stopped by a signal, which the
  * target's owner may send.
  *
@@ -16,7 +16,7 @@
  * signals, and have the lowest oom_score_adj that they may have; the command
  * has the highest while they live. The keeper's results are in memory that all
  * three share (struct mu_keeper_work); descriptors are passed over the line
- * (lib/helpers/keeper_line.h).
+ * (lib/helpers/keeper_socket.h).
  */
 #ifndef LIB_HELPERS_KEEPER_H
 #define LIB_HELPERS_KEEPER_H
@@ -28,7 +28,7 @@
 #include "ptrace/live/process_copy.h"
 #include "ptrace/live/program_id.h"
 
-enum mu_keeper_way {
+enum mu_keeper_method {
 	MU_KEEPER_AUTO, /* a copy; where that is impossible, by reading */
 	MU_KEEPER_FORK,
 	MU_KEEPER_READ,
@@ -43,7 +43,7 @@ struct mu_workers;
 struct mu_keeper_result {
 	enum mu_status status;
 	struct mu_why why;
-	enum mu_keeper_way taken; /* MU_KEEPER_FORK or _READ */
+	enum mu_keeper_method method_used; /* MU_KEEPER_FORK or _READ */
 	struct mu_why not_forked; /* why it was read instead of copied */
 	struct mu_why no_room;    /* there was no memory for a copy; or empty */
 	uint64_t pause_ns;        /* duration of the stop */
@@ -52,8 +52,8 @@ struct mu_keeper_result {
 	bool stopped_long;        /* the pause was used up; for that reason */
 	bool copied_long;         /* because of making the copy */
 	bool tight;               /* there is little memory for the copy */
-	bool apart;               /* not for who reads it (struct mu_room) */
-	size_t private;           /* private memory of the process, bytes */
+	bool apart;     /* not for who reads it (struct mu_copy_budget) */
+	size_t private; /* private memory of the process, bytes */
 	struct mu_shared_pages shared; /* of the target; for a copy only */
 	size_t unasked;                /* threads that could not be asked */
 	struct mu_program_id program;  /* that the process ran in the stop */
@@ -69,7 +69,7 @@ struct mu_keeper_loss {
 struct mu_keeper {
 	/* Set by the caller. */
 	pid_t target;
-	enum mu_keeper_way way;
+	enum mu_keeper_method method;
 	uint64_t deadline_ns;  /* CLOCK_MONOTONIC */
 	uint64_t max_pause_ns; /* how long the threads may be stopped */
 	size_t limit; /* bytes of the target that may be read, if all of it must
@@ -83,6 +83,8 @@ struct mu_keeper {
 	uint64_t copied_ns; /* time of a copy that came too late; 0: none */
 	size_t expected;    /* estimate of the bytes to be read besides a copy;
 			       SIZE_MAX: more than fits into a stop */
+	size_t kept;        /* of these at the last look; 0: not known */
+	bool keep_all; /* references may be unaligned words, or tagged ones */
 	struct mu_workers *workers; /* who shares the reading; may be NULL */
 
 	/*
@@ -96,7 +98,7 @@ struct mu_keeper {
 	/*
 	 * Not MU_OK if the data is incomplete, because the copy or the process
 	 * itself ended, or executed another program, before all of it was read.
-	 * Known after mu_keeper_let_go().
+	 * Known after mu_keeper_release_copy().
 	 */
 	enum mu_status lost;
 
@@ -105,14 +107,14 @@ struct mu_keeper {
 	struct mu_arena arena; /* tables of the remote memory */
 	int memory, pagemap;   /* of the target */
 	int copy_memory, copy_pagemap;
-	pid_t pid, guardian; /* 0 = none */
-	int line;            /* socket to the keeper; -1: none, or released */
+	pid_t pid, watchdog; /* 0 = none */
+	int socket;          /* socket to the keeper; -1: none, or released */
 	int ended;           /* read end of a pipe that both hold */
 	int oom_score;       /* the command's own, to be restored */
 	char *stack;
 };
 
-/* Memory that command, keeper and guardian share, at one address. */
+/* Memory that command, keeper and watchdog share, at one address. */
 struct mu_keeper_work {
 	size_t size; /* bytes of this mapping, with the arena */
 	struct mu_keeper asked;
@@ -121,12 +123,12 @@ struct mu_keeper_work {
 	struct mu_snapshot snap; /* arrays in ARENA; no memory */
 	struct mu_arena arena;
 	struct mu_process_copy copy;
-	bool done;        /* nothing is left to be cleaned up */
-	uint64_t stop_ns; /* when the threads must continue */
-	uint64_t read_ns; /* set by the command: estimated time to read */
-	int line, ended;  /* descriptor of the keeper; of both */
-	int life, alive;  /* the guardian reads, the keeper holds it */
-	pid_t keeper;     /* set as soon as it is known, for the guardian */
+	bool done;         /* nothing is left to be cleaned up */
+	uint64_t stop_ns;  /* when the threads must continue */
+	uint64_t read_ns;  /* set by the command: estimated time to read */
+	int socket, ended; /* descriptor of the keeper; of both */
+	int life, alive;   /* the watchdog reads, the keeper holds it */
+	pid_t keeper;      /* set as soon as it is known, for the watchdog */
 };
 
 /*
@@ -140,10 +142,10 @@ enum mu_status mu_keeper_take(struct mu_keeper *keeper);
  * Release the copy: parts that were not read are zeros from now on.
  * Optional; mu_keeper_end() does it otherwise.
  */
-void mu_keeper_let_go(struct mu_keeper *keeper);
+void mu_keeper_release_copy(struct mu_keeper *keeper);
 
 /*
- * Wait until keeper and guardian have ended, and release everything. If the
+ * Wait until keeper and watchdog have ended, and release everything. If the
  * copy cannot be reaped soon, they continue with that by themselves.
  */
 void mu_keeper_end(struct mu_keeper *keeper);

@@ -4,13 +4,13 @@
  * Runs in: the keeper. It is a copy of a process with threads, in which libc
  * locks may be held for ever: raw system calls only.
  */
-#include "lib/helpers/keeper_keeping.h"
+#include "lib/helpers/keeper_self.h"
 
 #include "lib/helpers/copy_pause.h"
-#include "lib/helpers/keeper_line.h"
-#include "lib/helpers/urgency.h"
+#include "lib/helpers/keeper_socket.h"
+#include "lib/helpers/priority.h"
 #include "lib/helpers/worker_threads.h"
-#include "lib/state/room.h"
+#include "lib/state/copy_budget.h"
 #include "mu/procfs.h"
 #include "mu/sys.h"
 #include "mu/text.h"
@@ -34,73 +34,85 @@
  * machine, Linux 6.18). No more is read than fits into a stop at the best rate.
  */
 #define BEST_RATE 4 /* bytes a ns; of each further reader a quarter of that */
+#define MOST_RATE 8 /* the same of a reader that keeps only what matters */
 
 /*
- * For so much more threads are started, and so many: memory has no more. Two
- * were seen to read 4.8 bytes a ns.
+ * For so much more threads are started, up to MU_READERS_MAX. Two were seen to
+ * read 4.8 bytes a ns, and 8.8 if they keep only what matters.
  */
 #define READ_BY_MORE ((size_t)32 << 20)
-#define READERS_MAX 4
 
 /* The part that is read if it does not all fit into the stop. */
 #define LITTLE ((size_t)16 << 20)
 
 /* Before the stop: find out what is needed and how long it takes. */
 
-/* The bytes to be read besides a copy. */
-static size_t
-expect_beside(struct mu_keeping *keeping)
+static unsigned
+count_readers(const struct mu_keeper_self *self)
 {
-	struct mu_shared_pages *shared = &keeping->result->shared;
-	uint64_t most = keeping->asked->max_pause_ns * BEST_RATE;
-	unsigned readers = mu_workers_count(keeping->asked->workers);
+	unsigned count = mu_workers_count(self->asked->workers);
+
+	return count < MU_READERS_MAX ? count : MU_READERS_MAX;
+}
+
+/*
+ * Estimate the bytes to be read besides a copy. Returns how many of them will
+ * be kept.
+ */
+static size_t
+expect_beside(struct mu_keeper_self *self)
+{
+	struct mu_shared_pages *shared = &self->result->shared;
+	uint64_t most = self->asked->max_pause_ns * BEST_RATE;
+	unsigned readers = count_readers(self);
 	size_t beside;
 
-	if (readers > READERS_MAX)
-		readers = READERS_MAX;
 	most += most / 4 * (readers - 1);
-	if (keeping->way == MU_KEEPER_READ)
+	if (self->method == MU_KEEPER_READ)
 		return 0;
+	beside = mu_shared_pages_expect(shared, MOST_RATE * most / BEST_RATE) +
+	    self->forked.dontfork;
+	if (!shared->keep_all)
+		shared->expected_sifted += self->forked.dontfork_large;
+	if (beside < self->asked->expected)
+		beside = self->asked->expected;
+	shared->expected = beside;
+	if (mu_shared_pages_sift(shared, readers, self->asked->kept))
+		beside -= shared->expected_sifted;
 	if (shared->limit < most)
 		most = shared->limit;
-	beside =
-	    mu_shared_pages_expect(shared, most) + keeping->forked.left_out;
-	if (beside < keeping->asked->expected)
-		beside = keeping->asked->expected;
-	shared->expected = beside;
 	return beside < most ? beside : LITTLE;
 }
 
 static void
-touch_arena(struct mu_keeping *keeping, size_t num_threads)
+touch_arena(struct mu_keeper_self *self, size_t num_threads)
 {
-	mu_arena_touch(&keeping->work->arena,
+	mu_arena_touch(&self->work->arena,
 	    ARENA_TOUCHED + num_threads * ARENA_OF_THREAD +
-		expect_beside(keeping));
+		expect_beside(self));
 }
 
 static void
 be_urgent(void *ctx, unsigned worker)
 {
-	struct mu_urgency urgency;
+	struct mu_priority priority;
 
 	(void)ctx;
 	if (worker > 0)
-		mu_urgency_raise(&urgency);
+		mu_priority_raise(&priority);
 }
 
 /* Start threads and raise their priority before the stop. */
 static void
-start_readers(struct mu_keeping *keeping)
+start_readers(struct mu_keeper_self *self)
 {
-	struct mu_shared_pages *shared = &keeping->result->shared;
-	unsigned count = mu_workers_count(keeping->asked->workers);
+	struct mu_shared_pages *shared = &self->result->shared;
+	unsigned count = count_readers(self);
 
 	if (shared->expected < READ_BY_MORE)
 		return;
-	mu_worker_threads_open(
-	    &keeping->threads, count < READERS_MAX ? count : READERS_MAX);
-	shared->workers = &keeping->threads.workers;
+	mu_worker_threads_open(&self->threads, count);
+	shared->workers = &self->threads.workers;
 	mu_workers_run(shared->workers, count, be_urgent, NULL);
 }
 
@@ -116,42 +128,44 @@ touch_stack(void)
 
 /* Before the stop: check that there is room for a copy. */
 static void
-find_room(struct mu_keeping *keeping)
+find_room(struct mu_keeper_self *self)
 {
-	pid_t target = keeping->asked->target;
+	struct mu_cgroups_known known = { 0 };
+	pid_t target = self->asked->target;
 
-	mu_room_open(&keeping->room, target);
-	mu_room_add_reader(&keeping->room);
-	keeping->has_room = mu_room_judge(&keeping->room,
-	    mu_room_can_prefer(target), &keeping->result->no_room);
-	if (keeping->has_room == MU_OK)
+	mu_copy_budget_open(&self->budget, target, &known);
+	mu_copy_budget_add_reader(&self->budget, &known);
+	self->has_room = mu_copy_budget_check(&self->budget,
+	    mu_copy_budget_can_prefer(target), &self->result->no_room);
+	if (self->has_room == MU_OK)
 		return;
-	keeping->result->not_forked = keeping->result->no_room;
-	if (keeping->way == MU_KEEPER_AUTO)
-		keeping->way = MU_KEEPER_READ;
+	self->result->not_forked = self->result->no_room;
+	if (self->method == MU_KEEPER_AUTO)
+		self->method = MU_KEEPER_READ;
 }
 
 void
-mu_keeping_list_shared(struct mu_keeping *keeping)
+mu_keeper_list_shared(struct mu_keeper_self *self)
 {
-	struct mu_keeper_work *work = keeping->work;
-	pid_t tid = mu_proc_living(keeping->asked->target);
+	struct mu_keeper_work *work = self->work;
+	pid_t tid = mu_proc_living(self->asked->target);
 	size_t limit = work->size / 2;
 
 	/* Reading it needs as much memory again. */
-	if (keeping->asked->limit / 3 < limit)
-		limit = keeping->asked->limit / 3;
-	keeping->result->shared = (struct mu_shared_pages) {
+	if (self->asked->limit / 3 < limit)
+		limit = self->asked->limit / 3;
+	self->result->shared = (struct mu_shared_pages) {
 		.tid = tid,
-		.memory = keeping->memory,
-		.pagemap = keeping->pagemap,
-		.page_size = keeping->asked->page_size,
+		.memory = self->memory,
+		.pagemap = self->pagemap,
+		.page_size = self->asked->page_size,
 		.limit = limit,
 		.arena = &work->arena,
-		.ask_wiped = keeping->asked->ask_wiped,
+		.ask_wiped = self->asked->ask_wiped,
+		.keep_all = self->asked->keep_all,
 	};
-	if (keeping->way != MU_KEEPER_READ)
-		mu_shared_pages_list(&keeping->result->shared, tid);
+	if (self->method != MU_KEEPER_READ)
+		mu_shared_pages_list(&self->result->shared, tid);
 }
 
 /*
@@ -160,69 +174,68 @@ mu_keeping_list_shared(struct mu_keeping *keeping)
  * better.
  */
 static enum mu_status
-avoid_copy(struct mu_keeping *keeping, enum mu_status status)
+avoid_copy(struct mu_keeper_self *self, enum mu_status status)
 {
-	if (keeping->way == MU_KEEPER_FORK ||
+	if (self->method == MU_KEEPER_FORK ||
 	    (status == MU_ERR_TIMEOUT &&
-		mu_pause_ns(keeping->bytes) > keeping->asked->max_pause_ns)) {
-		keeping->result->why = keeping->result->not_forked;
+		mu_pause_ns(self->bytes) > self->asked->max_pause_ns)) {
+		self->result->why = self->result->not_forked;
 		return status;
 	}
-	keeping->way = MU_KEEPER_READ;
+	self->method = MU_KEEPER_READ;
 	return MU_OK;
 }
 
 static enum mu_status
-foresee_copy(struct mu_keeping *keeping, size_t num_threads)
+foresee_copy(struct mu_keeper_self *self, size_t num_threads)
 {
-	pid_t target = keeping->asked->target;
-	struct mu_why *why = &keeping->result->not_forked;
+	pid_t target = self->asked->target;
+	struct mu_why *why = &self->result->not_forked;
 	uint64_t ns;
 
 	ns = mu_copy_pause_of(
-	    target, num_threads, keeping->result->shared.all, &keeping->forked);
-	if (ns < keeping->asked->copied_ns)
-		ns = keeping->asked->copied_ns;
-	keeping->fork_ns = ns;
-	if (keeping->forked.watched && mu_pause_fork_waits(target))
-		return avoid_copy(keeping,
+	    target, num_threads, self->result->shared.all, &self->forked);
+	if (ns < self->asked->copied_ns)
+		ns = self->asked->copied_ns;
+	self->fork_ns = ns;
+	if (self->forked.watched && mu_pause_fork_waits(target))
+		return avoid_copy(self,
 		    mu_why(why, MU_ERR_BUSY,
 			"a fork of process %d may wait for ever for a"
 			" userfaultfd that watches its memory",
 			target));
-	if (ns > keeping->asked->max_pause_ns)
-		return avoid_copy(
-		    keeping, mu_pause_too_long(target, 0, ns, why));
+	if (ns > self->asked->max_pause_ns)
+		return avoid_copy(self, mu_pause_too_long(target, 0, ns, why));
 	return MU_OK;
 }
 
 /* Choose the method, or refuse if the stop would be too long. */
 static enum mu_status
-foresee(struct mu_keeping *keeping, size_t num_threads)
+foresee(struct mu_keeper_self *self, size_t num_threads)
 {
-	struct mu_why *why = &keeping->result->why;
-	pid_t target = keeping->asked->target;
+	struct mu_why *why = &self->result->why;
+	pid_t target = self->asked->target;
 	enum mu_status status;
 
-	keeping->bytes = mu_pause_bytes(target);
-	if (keeping->way != MU_KEEPER_READ) {
-		status = foresee_copy(keeping, num_threads);
+	self->bytes = mu_pause_bytes(target);
+	if (self->method != MU_KEEPER_READ) {
+		status = foresee_copy(self, num_threads);
 		if (status != MU_OK)
 			return status;
 	}
-	if (keeping->way == MU_KEEPER_READ &&
-	    mu_pause_ns(keeping->bytes) > keeping->asked->max_pause_ns)
-		return mu_pause_too_long(target, keeping->bytes,
-		    2 * mu_pause_ns(keeping->bytes), why);
-	return mu_pause_await_calm(target, why);
+	if (self->method == MU_KEEPER_READ &&
+	    mu_pause_ns(self->bytes) > self->asked->max_pause_ns)
+		return mu_pause_too_long(
+		    target, self->bytes, 2 * mu_pause_ns(self->bytes), why);
+	return mu_pause_await_interruptible(target, why);
 }
 
 /* Allocate all memory and threads that the stop needs. */
 static void
-prepare(struct mu_keeping *keeping, size_t num_threads)
+prepare(struct mu_keeper_self *self, size_t num_threads)
 {
-	touch_arena(keeping, num_threads);
-	start_readers(keeping);
+	touch_arena(self, num_threads);
+	start_readers(self);
 	touch_stack();
 }
 
@@ -236,109 +249,108 @@ open_file(pid_t pid, const char *name)
 }
 
 enum mu_status
-mu_keeping_open_target(struct mu_keeping *keeping)
+mu_keeper_open_target(struct mu_keeper_self *self)
 {
-	pid_t tid = mu_proc_living(keeping->asked->target);
+	pid_t tid = mu_proc_living(self->asked->target);
 	int error;
 
-	mu_sys_close(&keeping->memory);
-	mu_sys_close(&keeping->pagemap);
-	keeping->memory = open_file(tid, "mem");
-	keeping->pagemap = open_file(tid, "pagemap");
-	mu_program_id_read(&keeping->result->program, tid, keeping->memory);
-	if (keeping->memory >= 0 && keeping->pagemap >= 0)
+	mu_sys_close(&self->memory);
+	mu_sys_close(&self->pagemap);
+	self->memory = open_file(tid, "mem");
+	self->pagemap = open_file(tid, "pagemap");
+	mu_program_id_read(&self->result->program, tid, self->memory);
+	if (self->memory >= 0 && self->pagemap >= 0)
 		return MU_OK;
-	error = keeping->memory < 0 ? -keeping->memory : -keeping->pagemap;
+	error = self->memory < 0 ? -self->memory : -self->pagemap;
 	if (error == ENOENT)
-		return mu_why(&keeping->result->why, MU_ERR_TARGET_GONE,
-		    "there is no process %d", keeping->asked->target);
+		return mu_why(&self->result->why, MU_ERR_TARGET_GONE,
+		    "there is no process %d", self->asked->target);
 	if (error == ESRCH)
-		return mu_why(&keeping->result->why, MU_ERR_ARGUMENT,
+		return mu_why(&self->result->why, MU_ERR_ARGUMENT,
 		    "process %d has no memory: it has ended and was not waited"
 		    " for, or is a thread of the kernel",
-		    keeping->asked->target);
-	return mu_refusal(keeping->asked->target, keeping->asked->target, error,
-	    &keeping->result->why);
+		    self->asked->target);
+	return mu_refusal(self->asked->target, self->asked->target, error,
+	    &self->result->why);
 }
 
 /* ESRCH: it has no memory any more. */
 static enum mu_status
-tell_unread(struct mu_keeping *keeping, int error)
+report_unread(struct mu_keeper_self *self, int error)
 {
 	if (error == ESRCH || error == ENOENT)
 		return mu_why(
-		    &keeping->result->why, MU_ERR_HELPER_DIED, MU_COPY_KILLED);
-	return mu_why(&keeping->result->why, MU_ERR_NO_PERMISSION,
+		    &self->result->why, MU_ERR_HELPER_DIED, MU_COPY_KILLED);
+	return mu_why(&self->result->why, MU_ERR_NO_PERMISSION,
 	    "the copy's memory may not be read (errno %d)", error);
 }
 
 /* The copy never runs, so this can be done after the stop. */
 static enum mu_status
-open_copy(struct mu_keeping *keeping)
+open_copy(struct mu_keeper_self *self)
 {
-	pid_t pid = keeping->work->copy.pid;
+	pid_t pid = self->work->copy.pid;
 	enum mu_status status = MU_OK;
 
-	mu_shared_pages_take_rest(&keeping->result->shared);
-	if (!keeping->room.tight && !keeping->parted)
-		status = mu_process_copy_settle(&keeping->work->copy,
-		    keeping->asked->deadline_ns, &keeping->result->why);
+	mu_shared_pages_take_rest(&self->result->shared);
+	if (!self->budget.tight && !self->parted)
+		status = mu_process_copy_await_stop(&self->work->copy,
+		    self->asked->deadline_ns, &self->result->why);
 	if (status != MU_OK)
 		return status;
-	if (!keeping->parted) {
+	if (!self->parted) {
 		mu_process_copy_name(
-		    &keeping->work->copy, keeping->asked->deadline_ns);
+		    &self->work->copy, self->asked->deadline_ns);
 		mu_process_copy_leave_files(
-		    &keeping->work->copy, keeping->asked->deadline_ns);
+		    &self->work->copy, self->asked->deadline_ns);
 	}
-	keeping->copy_memory = open_file(pid, "mem");
-	keeping->copy_pagemap = open_file(pid, "pagemap");
-	if (keeping->copy_memory < 0 || keeping->copy_pagemap < 0)
-		return tell_unread(keeping,
-		    keeping->copy_memory < 0 ? -keeping->copy_memory
-					     : -keeping->copy_pagemap);
-	status = mu_keeping_read_mappings(keeping, pid);
+	self->copy_memory = open_file(pid, "mem");
+	self->copy_pagemap = open_file(pid, "pagemap");
+	if (self->copy_memory < 0 || self->copy_pagemap < 0)
+		return report_unread(self,
+		    self->copy_memory < 0 ? -self->copy_memory
+					  : -self->copy_pagemap);
+	status = mu_keeper_read_mappings(self, pid);
 	if (status == MU_OK &&
-	    !mu_shared_pages_merge(&keeping->result->shared,
-		&keeping->work->snap.mappings,
-		&keeping->work->snap.num_mappings))
-		status = mu_why(&keeping->result->why, MU_ERR_NO_MEMORY,
+	    !mu_shared_pages_merge(&self->result->shared,
+		&self->work->snap.mappings, &self->work->snap.num_mappings))
+		status = mu_why(&self->result->why, MU_ERR_NO_MEMORY,
 		    "no memory for what a copy does not have");
 	if (status == MU_OK)
-		mu_shared_pages_complete(&keeping->result->shared,
-		    keeping->work->snap.mappings,
-		    keeping->work->snap.num_mappings, &keeping->work->copy,
-		    keeping->copy_memory, keeping->asked->deadline_ns);
+		mu_shared_pages_complete(&self->result->shared,
+		    self->work->snap.mappings, self->work->snap.num_mappings,
+		    &self->work->copy, self->copy_memory,
+		    self->asked->deadline_ns);
 	return status;
 }
 
 static enum mu_status
-take(struct mu_keeping *keeping)
+take(struct mu_keeper_self *self)
 {
 	struct mu_kernel_files files;
 	struct mu_threads threads;
 	enum mu_status status;
 
-	status = mu_keeping_open_target(keeping);
+	status = mu_keeper_open_target(self);
 	if (status != MU_OK)
 		return status;
-	find_room(keeping);
-	mu_kernel_files_open(&files, mu_proc_living(keeping->asked->target));
-	status = mu_threads_prepare(&threads, keeping->asked->target, 0,
-	    &keeping->work->arena, &keeping->result->why);
+	find_room(self);
+	mu_kernel_files_open(&files, mu_proc_living(self->asked->target));
+	status = mu_threads_prepare(&threads, self->asked->target, 0,
+	    &self->work->arena, &self->result->why);
 	if (status == MU_OK) {
-		mu_keeping_list_shared(keeping);
-		status = foresee(keeping, threads.count);
+		mu_keeper_list_shared(self);
+		status = foresee(self, threads.count);
 	}
 	if (status == MU_OK) {
 		threads.code.at.back =
-		    mu_remote_code_back(mu_proc_living(keeping->asked->target));
-		prepare(keeping, threads.count);
-		status = mu_keeping_stop_and_take(keeping, &threads, &files);
+		    mu_remote_code_back(mu_proc_living(self->asked->target));
+		prepare(self, threads.count);
+		status = mu_keeper_stop_and_take(self, &threads, &files);
 	}
 	mu_kernel_files_close(&files);
-	if (status == MU_OK && keeping->result->taken == MU_KEEPER_FORK)
-		status = open_copy(keeping);
+	if (status == MU_OK && self->result->method_used == MU_KEEPER_FORK)
+		status = open_copy(self);
 	return status;
 }
 
@@ -354,16 +366,16 @@ take(struct mu_keeping *keeping)
  * first.
  */
 static bool
-is_lost(struct mu_keeping *keeping)
+is_lost(struct mu_keeper_self *self)
 {
-	struct mu_keeper_work *work = keeping->work;
-	bool is_short = mu_room_is_short(&keeping->room);
+	struct mu_keeper_work *work = self->work;
+	bool is_short = mu_copy_budget_is_short(&self->budget);
 
 	if (!is_short && !mu_process_copy_was_killed(&work->copy))
 		return false;
-	if (is_short || keeping->room.tight)
+	if (is_short || self->budget.tight)
 		work->loss.status =
-		    mu_room_refuse(&keeping->room, &work->loss.why);
+		    mu_copy_budget_refuse(&self->budget, &work->loss.why);
 	else
 		work->loss.status =
 		    mu_why(&work->loss.why, MU_ERR_HELPER_DIED, MU_COPY_KILLED);
@@ -374,55 +386,55 @@ is_lost(struct mu_keeping *keeping)
 
 /* If memory is short the program can be faster than a watch that sleeps. */
 static void
-watch_copy(struct mu_keeping *keeping)
+watch_copy(struct mu_keeper_self *self)
 {
-	struct mu_urgency urgency = { .raised = false };
+	struct mu_priority priority = { .raised = false };
 
-	if (keeping->room.tight)
-		mu_urgency_raise(&urgency);
-	while (!is_lost(keeping) &&
-	    !mu_keeper_line_await_cut(
-		keeping->work->line, keeping->room.next_ns))
+	if (self->budget.tight)
+		mu_priority_raise(&priority);
+	while (!is_lost(self) &&
+	    !mu_keeper_socket_await_close(
+		self->work->socket, self->budget.next_ns))
 		continue;
-	mu_urgency_drop(&urgency);
+	mu_priority_restore(&priority);
 }
 
 /* Serve the command's requests until it is gone. */
 static void
-serve(struct mu_keeping *keeping)
+serve(struct mu_keeper_self *self)
 {
-	if (mu_keeper_line_await_cut(keeping->work->line, 0))
+	if (mu_keeper_socket_await_close(self->work->socket, 0))
 		return;
-	keeping->result->status = take(keeping);
-	if (mu_keeping_say(keeping, MU_KEEPER_TAKEN) &&
-	    keeping->result->status == MU_OK &&
-	    keeping->result->taken == MU_KEEPER_FORK)
-		watch_copy(keeping);
+	self->result->status = take(self);
+	if (mu_keeper_send(self, MU_KEEPER_TAKEN) &&
+	    self->result->status == MU_OK &&
+	    self->result->method_used == MU_KEEPER_FORK)
+		watch_copy(self);
 }
 
 void
 mu_keeper_body(void *arg)
 {
 	struct mu_keeper_work *work = arg;
-	const int keep[] = { work->line, work->alive, work->ended,
+	const int keep[] = { work->socket, work->alive, work->ended,
 		mu_procfs_descriptor() };
-	struct mu_keeping keeping = {
+	struct mu_keeper_self self = {
 		.work = work,
 		.asked = &work->asked,
 		.result = &work->result,
-		.way = work->asked.way,
+		.method = work->asked.method,
 		.memory = -1,
 		.pagemap = -1,
 		.copy_memory = -1,
 		.copy_pagemap = -1,
-		.room = { .headroom = { .meminfo = -1 } },
+		.budget = { .headroom = { .meminfo = -1 } },
 	};
 
-	mu_keeper_settle("mu-keeper", keep, sizeof(keep) / sizeof(keep[0]));
-	serve(&keeping);
-	mu_sys_close(&keeping.copy_memory);
-	mu_sys_close(&keeping.copy_pagemap);
-	mu_room_close(&keeping.room);
+	mu_keeper_isolate("mu-keeper", keep, sizeof(keep) / sizeof(keep[0]));
+	serve(&self);
+	mu_sys_close(&self.copy_memory);
+	mu_sys_close(&self.copy_pagemap);
+	mu_copy_budget_close(&self.budget);
 	mu_keeper_drop(work);
 	mu_process_copy_drop_left(work->asked.target, work->copy.code.back,
 	    mu_sys_now_ns() + DROP_LEFT_NS);

@@ -5,7 +5,7 @@
 
 #include "lib/helpers/descriptors.h"
 #include "lib/helpers/oom_score.h"
-#include "lib/helpers/urgency.h"
+#include "lib/helpers/priority.h"
 #include "mu/sys.h"
 #include "ptrace/live/proc.h"
 #include "ptrace/live/process_copy_end.h"
@@ -29,7 +29,7 @@ mu_keeper_kill_stopped(pid_t pid)
 }
 
 void
-mu_keeper_settle(const char *name, const int *keep, size_t count)
+mu_keeper_isolate(const char *name, const int *keep, size_t count)
 {
 	mu_sigmask mask;
 
@@ -50,17 +50,17 @@ drop_once(const struct mu_keeper_work *work)
 {
 	uint64_t end_ns = mu_sys_now_ns() + ONE_DROP_NS;
 	struct mu_process_copy left = work->copy;
-	struct mu_urgency urgency;
+	struct mu_priority priority;
 	enum mu_status status;
 
 	if (left.pid == 0)
 		return MU_OK;
 	if (!mu_process_copy_end(&left, end_ns))
 		return MU_ERR_TIMEOUT;
-	mu_urgency_raise(&urgency);
+	mu_priority_raise(&priority);
 	status =
 	    mu_process_copy_reap_ended(&left, work->asked.target, end_ns, NULL);
-	mu_urgency_drop(&urgency);
+	mu_priority_restore(&priority);
 	return status;
 }
 

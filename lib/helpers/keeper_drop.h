@@ -1,8 +1,8 @@
 /*
- * Shared by keeper and guardian (lib/helpers/keeper.h): how they start, and how
+ * Shared by keeper and watchdog (lib/helpers/keeper.h): how they start, and how
  * they end the copy.
  *
- * Runs in: keeper, guardian.
+ * Runs in: keeper, watchdog.
  */
 #ifndef LIB_HELPERS_KEEPER_DROP_H
 #define LIB_HELPERS_KEEPER_DROP_H
@@ -25,7 +25,7 @@ void mu_keeper_kill_stopped(pid_t pid);
  * descriptors except the COUNT in KEEP, and make this process the OOM killer's
  * last choice. If it is stopped when its parent ends, it is continued.
  */
-void mu_keeper_settle(const char *name, const int *keep, size_t count);
+void mu_keeper_isolate(const char *name, const int *keep, size_t count);
 
 /*
  * End the copy of WORK's target and have it reaped. Waits up to a minute if
@@ -40,9 +40,9 @@ void mu_keeper_drop(struct mu_keeper_work *work);
 void mu_keeper_drop_left(struct mu_keeper_work *work);
 
 /*
- * The guardian's main function; ARG is a struct mu_keeper_work. Runs in:
- * guardian.
+ * The watchdog's main function; ARG is a struct mu_keeper_work. Runs in:
+ * watchdog.
  */
-void mu_guardian_body(void *arg);
+void mu_watchdog_body(void *arg);
 
 #endif

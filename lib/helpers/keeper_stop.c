@@ -1,8 +1,8 @@
 /* The stop: copy or read the target while its threads are stopped. */
-#include "lib/helpers/keeper_keeping.h"
-#include "lib/helpers/keeper_line.h"
-#include "lib/helpers/urgency.h"
-#include "lib/state/room.h"
+#include "lib/helpers/keeper_self.h"
+#include "lib/helpers/keeper_socket.h"
+#include "lib/helpers/priority.h"
+#include "lib/state/copy_budget.h"
 #include "mu/sys.h"
 #include "ptrace/live/alternate_stacks.h"
 #include "ptrace/live/mappings.h"
@@ -29,82 +29,81 @@
 #define LATE_NS (200 * 1000 * 1000ull)
 
 enum mu_status
-mu_keeping_read_mappings(struct mu_keeping *keeping, pid_t pid)
+mu_keeper_read_mappings(struct mu_keeper_self *self, pid_t pid)
 {
-	return mu_mappings_read(pid, &keeping->work->snap.mappings,
-	    &keeping->work->snap.num_mappings, &keeping->work->arena,
-	    &keeping->result->why);
+	return mu_mappings_read(pid, &self->work->snap.mappings,
+	    &self->work->snap.num_mappings, &self->work->arena,
+	    &self->result->why);
 }
 
 bool
-mu_keeping_say(struct mu_keeping *keeping, enum mu_keeper_message message)
+mu_keeper_send(struct mu_keeper_self *self, enum mu_keeper_message message)
 {
-	const int fds[] = { keeping->memory, keeping->pagemap,
-		keeping->copy_memory, keeping->copy_pagemap };
+	const int fds[] = { self->memory, self->pagemap, self->copy_memory,
+		self->copy_pagemap };
 	size_t count = 0;
 
-	while (count < MU_KEEPER_LINE_FDS && fds[count] >= 0)
+	while (count < MU_KEEPER_SOCKET_FDS && fds[count] >= 0)
 		count++;
-	return mu_keeper_line_send(keeping->work->line, message, fds, count);
+	return mu_keeper_socket_send(self->work->socket, message, fds, count);
 }
 
 /* The command does the reading, since the memory is for it. */
 static enum mu_status
-await_reading(struct mu_keeping *keeping)
+await_reading(struct mu_keeper_self *self)
 {
-	enum mu_keeper_message message = MU_KEEPER_CUT;
-	int fds[MU_KEEPER_LINE_FDS];
+	enum mu_keeper_message message = MU_KEEPER_CLOSED;
+	int fds[MU_KEEPER_SOCKET_FDS];
 	uint64_t needed;
 
-	if (mu_keeping_say(keeping, MU_KEEPER_READ_NOW))
-		message = mu_keeper_line_receive(
-		    keeping->work->line, fds, keeping->work->stop_ns);
+	if (mu_keeper_send(self, MU_KEEPER_READ_NOW))
+		message = mu_keeper_socket_receive(
+		    self->work->socket, fds, self->work->stop_ns);
 	/*
 	 * Reading may end exactly at the deadline; allow time for the message.
 	 */
-	if (message != MU_KEEPER_LATE && keeping->work->read_ns == 0 &&
-	    mu_sys_now_ns() < keeping->work->stop_ns)
+	if (message != MU_KEEPER_TIMEOUT && self->work->read_ns == 0 &&
+	    mu_sys_now_ns() < self->work->stop_ns)
 		return MU_OK;
-	keeping->result->stopped_long = true;
-	needed = mu_pause_ns(keeping->bytes);
-	if (needed < 2 * keeping->asked->max_pause_ns)
-		needed = 2 * keeping->asked->max_pause_ns;
-	if (needed < keeping->work->read_ns)
-		needed = keeping->work->read_ns;
-	return mu_pause_too_long(keeping->asked->target, keeping->bytes, needed,
-	    &keeping->result->why);
+	self->result->stopped_long = true;
+	needed = mu_pause_ns(self->bytes);
+	if (needed < 2 * self->asked->max_pause_ns)
+		needed = 2 * self->asked->max_pause_ns;
+	if (needed < self->work->read_ns)
+		needed = self->work->read_ns;
+	return mu_pause_too_long(
+	    self->asked->target, self->bytes, needed, &self->result->why);
 }
 
 /* Collect everything that is needed while the target is stopped. */
 static enum mu_status
-read_target(struct mu_keeping *keeping, const struct mu_threads *threads)
+read_target(struct mu_keeper_self *self, const struct mu_threads *threads)
 {
 	enum mu_status status;
 	pid_t tid;
 	int state;
-	uint64_t needed = mu_pause_ns(keeping->bytes);
+	uint64_t needed = mu_pause_ns(self->bytes);
 	uint64_t end_ns = mu_sys_now_ns() + needed;
 
 	/* The rest of the time: stopping the threads took some. */
-	if (end_ns > keeping->work->stop_ns) {
-		keeping->result->stopped_long =
-		    needed <= keeping->asked->max_pause_ns;
-		return mu_pause_too_long(keeping->asked->target, keeping->bytes,
-		    end_ns - threads->begin_ns + needed, &keeping->result->why);
+	if (end_ns > self->work->stop_ns) {
+		self->result->stopped_long =
+		    needed <= self->asked->max_pause_ns;
+		return mu_pause_too_long(self->asked->target, self->bytes,
+		    end_ns - threads->begin_ns + needed, &self->result->why);
 	}
-	keeping->result->taken = MU_KEEPER_READ;
-	status = mu_keeping_read_mappings(keeping, threads->tracees[0].tid);
+	self->result->method_used = MU_KEEPER_READ;
+	status = mu_keeper_read_mappings(self, threads->tracees[0].tid);
 	if (status != MU_OK)
 		return status;
-	status = await_reading(keeping);
+	status = await_reading(self);
 	if (status != MU_OK)
 		return status;
-	tid = keeping->work->snap.threads[0].tid;
-	state = mu_proc_state(keeping->asked->target, tid);
+	tid = self->work->snap.threads[0].tid;
+	state = mu_proc_state(self->asked->target, tid);
 	if (state < 0 || mu_proc_ended(state))
-		return mu_why(&keeping->result->why, MU_ERR_TARGET_GONE,
-		    "process %d ended while it was read",
-		    keeping->asked->target);
+		return mu_why(&self->result->why, MU_ERR_TARGET_GONE,
+		    "process %d ended while it was read", self->asked->target);
 	return MU_OK;
 }
 
@@ -118,14 +117,14 @@ read_target(struct mu_keeping *keeping, const struct mu_threads *threads)
 
 /* The rest of the stop may be too short for a copy: use another stop. */
 static enum mu_status
-foresee_lateness(struct mu_keeping *keeping, const struct mu_threads *threads)
+foresee_lateness(struct mu_keeper_self *self, const struct mu_threads *threads)
 {
-	uint64_t end_ns = mu_sys_now_ns() + keeping->fork_ns;
+	uint64_t end_ns = mu_sys_now_ns() + self->fork_ns;
 
-	if (end_ns <= keeping->work->stop_ns)
+	if (end_ns <= self->work->stop_ns)
 		return MU_OK;
-	return mu_pause_too_long(keeping->asked->target, 0,
-	    end_ns - threads->begin_ns, &keeping->result->not_forked);
+	return mu_pause_too_long(self->asked->target, 0,
+	    end_ns - threads->begin_ns, &self->result->not_forked);
 }
 
 /*
@@ -135,31 +134,31 @@ foresee_lateness(struct mu_keeping *keeping, const struct mu_threads *threads)
  * ended, before the process runs.
  */
 static enum mu_status
-part_files(struct mu_keeping *keeping)
+part_files(struct mu_keeper_self *self)
 {
-	struct mu_process_copy *copy = &keeping->work->copy;
-	struct mu_why *why = &keeping->result->not_forked;
-	uint64_t end_ns = keeping->work->stop_ns + LATE_NS;
+	struct mu_process_copy *copy = &self->work->copy;
+	struct mu_why *why = &self->result->not_forked;
+	uint64_t end_ns = self->work->stop_ns + LATE_NS;
 	enum mu_status status = MU_OK;
 
-	if (!keeping->room.tight)
-		status = mu_process_copy_settle(copy, end_ns, why);
+	if (!self->budget.tight)
+		status = mu_process_copy_await_stop(copy, end_ns, why);
 	if (status == MU_OK) {
 		mu_process_copy_name(copy, end_ns);
-		keeping->parted = mu_process_copy_leave_files(copy, end_ns);
+		self->parted = mu_process_copy_leave_files(copy, end_ns);
 	}
-	if (keeping->parted)
+	if (self->parted)
 		return MU_OK;
 	mu_process_copy_end(copy, mu_sys_now_ns() + HOLD_NS);
 	if (status != MU_OK || mu_sys_now_ns() >= end_ns)
 		return mu_why(why, MU_ERR_TIMEOUT,
 		    "the copy did not leave the descriptors of process %d in"
 		    " time, which holds record locks",
-		    keeping->asked->target);
+		    self->asked->target);
 	return mu_why(why, MU_ERR_BUSY,
 	    "process %d holds record locks, and the copy cannot leave its"
 	    " descriptors before Linux 5.9",
-	    keeping->asked->target);
+	    self->asked->target);
 }
 
 /*
@@ -167,29 +166,29 @@ part_files(struct mu_keeping *keeping)
  * killer must prefer the copy.
  */
 static enum mu_status
-make_copy(struct mu_keeping *keeping, struct mu_threads *threads)
+make_copy(struct mu_keeper_self *self, struct mu_threads *threads)
 {
-	struct mu_process_copy *copy = &keeping->work->copy;
-	struct mu_why *why = &keeping->result->not_forked;
-	enum mu_status status = keeping->has_room;
+	struct mu_process_copy *copy = &self->work->copy;
+	struct mu_why *why = &self->result->not_forked;
+	enum mu_status status = self->has_room;
 
 	if (status == MU_OK)
-		status = foresee_lateness(keeping, threads);
+		status = foresee_lateness(self, threads);
 	if (status != MU_OK)
 		return status;
-	threads->hold_ns = keeping->room.tight ? HOLD_NS : 0;
+	threads->hold_ns = self->budget.tight ? HOLD_NS : 0;
 	status = mu_process_copy_make(
-	    copy, threads, keeping->work->stop_ns + LATE_NS, why);
-	keeping->result->copied_long = status == MU_ERR_TIMEOUT;
+	    copy, threads, self->work->stop_ns + LATE_NS, why);
+	self->result->copied_long = status == MU_ERR_TIMEOUT;
 	if (status != MU_OK)
 		return status;
-	mu_room_prefer(copy->pid);
+	mu_copy_budget_prefer(copy->pid);
 	/* Until then the OOM killer would choose the target. */
-	if (keeping->room.tight)
-		status = mu_process_copy_settle(
+	if (self->budget.tight)
+		status = mu_process_copy_await_stop(
 		    copy, mu_sys_now_ns() + HOLD_NS, why);
-	if (status == MU_OK && mu_record_locks_held(keeping->asked->target))
-		status = part_files(keeping);
+	if (status == MU_OK && mu_record_locks_held(self->asked->target))
+		status = part_files(self);
 	return status;
 }
 
@@ -201,60 +200,63 @@ make_copy(struct mu_keeping *keeping, struct mu_threads *threads)
  * threads, and a reserve for a busy machine.
  */
 static enum mu_status
-take_beside(struct mu_keeping *keeping, size_t num_threads)
+take_beside(struct mu_keeper_self *self, size_t num_threads)
 {
-	struct mu_shared_pages *shared = &keeping->result->shared;
-	pid_t tid = keeping->work->snap.threads[0].tid;
-	pid_t copy = keeping->work->copy.pid;
-	uint64_t last_ns = keeping->work->stop_ns - num_threads * RELEASE_NS;
-	uint64_t spare_ns = keeping->asked->max_pause_ns / 4;
+	struct mu_shared_pages *shared = &self->result->shared;
+	pid_t tid = self->work->snap.threads[0].tid;
+	pid_t copy = self->work->copy.pid;
+	uint64_t last_ns = self->work->stop_ns - num_threads * RELEASE_NS;
+	uint64_t spare_ns = self->asked->max_pause_ns / 4;
 	uint64_t end_ns = last_ns - (spare_ns < SPARE_NS ? spare_ns : SPARE_NS);
 	enum mu_status status = MU_OK;
 
 	if (last_ns < mu_sys_now_ns() + BESIDE_NS)
 		last_ns = mu_sys_now_ns() + BESIDE_NS;
+	mu_shared_pages_relist(shared);
+	shared->threads = self->work->snap.threads;
+	shared->num_threads = self->work->snap.num_threads;
 
 	if (mu_mappings_pages(tid) != mu_mappings_pages(copy))
 		status = mu_shared_pages_compare(
-		    shared, tid, copy, &keeping->result->why);
+		    shared, tid, copy, &self->result->why);
 	if (status == MU_OK)
 		mu_shared_pages_take(shared, end_ns, last_ns);
 	return status;
 }
 
 static enum mu_status
-take_stopped(struct mu_keeping *keeping, struct mu_threads *threads,
+take_stopped(struct mu_keeper_self *self, struct mu_threads *threads,
     const struct mu_kernel_files *files)
 {
 	enum mu_status status;
 	uint64_t begin_ns;
 
-	status = mu_snapshot_live(&keeping->work->snap, threads, files,
-	    &keeping->work->arena, &keeping->result->why);
-	keeping->work->snap.unfrozen = true;
-	if (status == MU_OK && keeping->asked->ask_stacks)
-		keeping->result->unasked =
-		    mu_alternate_stacks_add(&keeping->work->snap, threads,
-			&keeping->work->arena, keeping->work->stop_ns);
-	if (status != MU_OK || keeping->way == MU_KEEPER_READ)
-		return status != MU_OK ? status : read_target(keeping, threads);
+	status = mu_snapshot_live(&self->work->snap, threads, files,
+	    &self->work->arena, &self->result->why);
+	self->work->snap.unfrozen = true;
+	if (status == MU_OK && self->asked->ask_stacks)
+		self->result->unasked =
+		    mu_alternate_stacks_add(&self->work->snap, threads,
+			&self->work->arena, self->work->stop_ns);
+	if (status != MU_OK || self->method == MU_KEEPER_READ)
+		return status != MU_OK ? status : read_target(self, threads);
 	begin_ns = mu_sys_now_ns();
-	status = make_copy(keeping, threads);
-	keeping->result->copy_ns = mu_sys_now_ns() - begin_ns;
+	status = make_copy(self, threads);
+	self->result->copy_ns = mu_sys_now_ns() - begin_ns;
 	if (status == MU_OK) {
-		keeping->result->taken = MU_KEEPER_FORK;
-		keeping->result->tight = keeping->room.tight;
-		keeping->result->apart = keeping->room.apart;
-		keeping->result->private = keeping->room.private;
-		return take_beside(keeping, threads->count);
+		self->result->method_used = MU_KEEPER_FORK;
+		self->result->tight = self->budget.tight;
+		self->result->apart = self->budget.apart;
+		self->result->private = self->budget.private;
+		return take_beside(self, threads->count);
 	}
-	keeping->result->stopped_long = status == MU_ERR_TIMEOUT;
-	if (keeping->way == MU_KEEPER_FORK || status == MU_ERR_TARGET_GONE ||
+	self->result->stopped_long = status == MU_ERR_TIMEOUT;
+	if (self->method == MU_KEEPER_FORK || status == MU_ERR_TARGET_GONE ||
 	    status == MU_ERR_TIMEOUT) {
-		keeping->result->why = keeping->result->not_forked;
+		self->result->why = self->result->not_forked;
 		return status;
 	}
-	return read_target(keeping, threads);
+	return read_target(self, threads);
 }
 
 /*
@@ -262,20 +264,19 @@ take_stopped(struct mu_keeping *keeping, struct mu_threads *threads,
  * locks costs the target far less than a copy.
  */
 static enum mu_status
-look_at_locks(struct mu_keeping *keeping)
+look_at_locks(struct mu_keeper_self *self)
 {
 	size_t i;
 	int lock = 0;
 
-	for (i = 0; i < keeping->asked->num_locks && !keeping->result->locked;
-	     i++)
-		keeping->result->locked =
-		    mu_sys_pread(keeping->memory, &lock, sizeof(lock),
-			keeping->asked->locks[i]) == sizeof(lock) &&
+	for (i = 0; i < self->asked->num_locks && !self->result->locked; i++)
+		self->result->locked =
+		    mu_sys_pread(self->memory, &lock, sizeof(lock),
+			self->asked->locks[i]) == sizeof(lock) &&
 		    lock != 0;
-	return keeping->result->locked
-	    ? mu_why(&keeping->result->why, MU_ERR_HEAP_INCONSISTENT,
-		  "a thread stood inside malloc, each time")
+	return self->result->locked
+	    ? mu_why(&self->result->why, MU_ERR_HEAP_INCONSISTENT,
+		  "a thread was inside malloc, each time")
 	    : MU_OK;
 }
 
@@ -284,18 +285,18 @@ look_at_locks(struct mu_keeping *keeping)
  * limit of the stop or of the whole check was reached.
  */
 static void
-advise_longer(struct mu_keeping *keeping)
+advise_longer(struct mu_keeper_self *self)
 {
-	struct mu_why *why = &keeping->result->why;
-	uint64_t least = 5 * keeping->asked->max_pause_ns / 2;
-	bool is_last = keeping->work->stop_ns == keeping->asked->deadline_ns;
+	struct mu_why *why = &self->result->why;
+	uint64_t least = 5 * self->asked->max_pause_ns / 2;
+	bool is_last = self->work->stop_ns == self->asked->deadline_ns;
 
 	mu_why_drop_cure(why);
 	if (is_last)
 		mu_why_cure(why, "give it more time (--timeout)");
 	else
 		mu_why_cure(why,
-		    "it may stand still for longer with --max-pause=%us",
+		    "it may be stopped for longer with --max-pause=%us",
 		    mu_pause_advice(least));
 }
 
@@ -305,52 +306,50 @@ advise_longer(struct mu_keeping *keeping)
  * started, so it has few mappings.
  */
 static enum mu_status
-follow_exec(struct mu_keeping *keeping)
+follow_exec(struct mu_keeper_self *self)
 {
-	pid_t tid = mu_proc_living(keeping->asked->target);
+	pid_t tid = mu_proc_living(self->asked->target);
 	enum mu_status status;
 
-	if (mu_program_id_is(&keeping->result->program, tid))
+	if (mu_program_id_is(&self->result->program, tid))
 		return MU_OK;
-	status = mu_keeping_open_target(keeping);
+	status = mu_keeper_open_target(self);
 	if (status == MU_OK)
-		mu_keeping_list_shared(keeping);
+		mu_keeper_list_shared(self);
 	return status;
 }
 
 /* The threads are stopped in here, within the time limit. */
 enum mu_status
-mu_keeping_stop_and_take(struct mu_keeping *keeping, struct mu_threads *threads,
+mu_keeper_stop_and_take(struct mu_keeper_self *self, struct mu_threads *threads,
     const struct mu_kernel_files *files)
 {
-	uint64_t stop_ns = mu_sys_now_ns() + keeping->asked->max_pause_ns;
-	bool last = stop_ns > keeping->asked->deadline_ns;
-	struct mu_urgency urgency;
+	uint64_t stop_ns = mu_sys_now_ns() + self->asked->max_pause_ns;
+	bool last = stop_ns > self->asked->deadline_ns;
+	struct mu_priority priority;
 	enum mu_status status;
 
 	if (last)
-		stop_ns = keeping->asked->deadline_ns;
-	keeping->work->stop_ns = stop_ns;
-	mu_urgency_raise(&urgency);
-	status =
-	    mu_threads_stop_listed(threads, stop_ns, &keeping->result->why);
-	keeping->result->stopped_long = status == MU_ERR_TIMEOUT && !last;
+		stop_ns = self->asked->deadline_ns;
+	self->work->stop_ns = stop_ns;
+	mu_priority_raise(&priority);
+	status = mu_threads_stop_listed(threads, stop_ns, &self->result->why);
+	self->result->stopped_long = status == MU_ERR_TIMEOUT && !last;
 	/* A longer stop would not help. */
 	if (status == MU_ERR_TIMEOUT && last)
-		mu_why(&keeping->result->why, status,
-		    "the time was over before process %d stood still",
-		    keeping->asked->target);
+		mu_why(&self->result->why, status,
+		    "process %d did not stop in time", self->asked->target);
 	if (status == MU_OK)
-		status = follow_exec(keeping);
+		status = follow_exec(self);
 	if (status == MU_OK)
-		status = look_at_locks(keeping);
+		status = look_at_locks(self);
 	if (status == MU_OK)
-		status = take_stopped(keeping, threads, files);
+		status = take_stopped(self, threads, files);
 	mu_threads_release(threads);
-	keeping->result->pause_ns = mu_sys_now_ns() - threads->begin_ns;
-	mu_urgency_drop(&urgency);
-	if (keeping->result->stopped_long &&
-	    keeping->result->taken != MU_KEEPER_READ)
-		advise_longer(keeping);
+	self->result->pause_ns = mu_sys_now_ns() - threads->begin_ns;
+	mu_priority_restore(&priority);
+	if (self->result->stopped_long &&
+	    self->result->method_used != MU_KEEPER_READ)
+		advise_longer(self);
 	return status;
 }

@@ -7,7 +7,7 @@
 #include "heapwalk/recorded/recorded.h"
 
 bool
-mu_search_went_on(
+mu_search_note_status(
     struct mu_search *search, enum mu_status status, const struct mu_why *why)
 {
 	return mu_status_join(&search->status, &search->why, status, why);
@@ -39,7 +39,8 @@ end_reading(struct mu_search *search)
 
 	if (graph->reads || search->keep || search->recorded ||
 	    asks_allocators(search) ||
-	    (search->contents && search->limit > 0) ||
+	    ((search->contents || search->by != MU_BY_BLOCK) &&
+		search->limit > 0) ||
 	    tables->limit < tables->used ||
 	    tables->limit - tables->used < mu_fold_most(graph))
 		return;
@@ -55,6 +56,7 @@ mark_all(struct mu_search *search)
 	enum mu_status status;
 
 	blocks->words = search->snap->reach.words;
+	blocks->filter = search->filter;
 	blocks->no_headers = search->snap->no_headers;
 	blocks->encodings = mu_encodings_used(search->snap);
 	if (!mu_references_find_code(blocks, search->snap, search->tables))
@@ -116,21 +118,21 @@ bool
 mu_search_mark(struct mu_search *search)
 {
 	struct mu_snapshot *snap = search->snap;
-	struct mu_why why = { .words = "" };
+	struct mu_why why = { .text = "" };
 
 	search->step(search, MU_SEARCH_LIST);
-	if (!mu_search_went_on(search,
+	if (!mu_search_note_status(search,
 		mu_heaps_list(&search->heap, snap, search->tables, &why), &why))
 		return false;
 	search->step(search, MU_SEARCH_LISTED);
 	ask_recorder(search);
-	if (!mu_search_went_on(search,
+	if (!mu_search_note_status(search,
 		mu_roots_find(
 		    &search->roots, snap, &search->heap, search->tables, &why),
 		&why))
 		return false;
 	search->step(search, MU_SEARCH_ROOTED);
-	if (!mu_search_went_on(search, mark(search, &why), &why))
+	if (!mu_search_note_status(search, mark(search, &why), &why))
 		return false;
 	search->step(search, MU_SEARCH_MARKED);
 	return true;
@@ -147,12 +149,19 @@ folding_ends(const struct mu_search *search)
 bool
 mu_search_fold(struct mu_search *search)
 {
-	struct mu_why why = { .words = "" };
+	const struct mu_fold_wanted wanted = {
+		.limit = search->limit,
+		.contents = search->contents,
+		.by = search->by,
+		.list = search->list,
+		.snap = search->snap,
+	};
+	struct mu_why why = { .text = "" };
 
 	search->step(search, MU_SEARCH_FOLD);
-	if (!mu_search_went_on(search,
-		mu_fold(&search->leaks, &search->graph, search->limit,
-		    search->contents, folding_ends(search), &why),
+	if (!mu_search_note_status(search,
+		mu_fold(&search->leaks, &search->graph, &wanted,
+		    folding_ends(search), &why),
 		&why))
 		return false;
 	mu_usage_complete(&search->heap.usage, search->leaks.leak_bytes);

@@ -33,7 +33,10 @@ struct mu_search {
 	uint64_t begin_ns, deadline_ns; /* CLOCK_MONOTONIC */
 	size_t limit;                   /* number of entries; 0: only count */
 	bool contents;                  /* of entries */
-	bool keep;                      /* the caller reads blocks, too */
+	enum mu_by by;                  /* how entries are grouped */
+	bool list;               /* all entries, even if there are groups */
+	bool keep;               /* the caller reads blocks, too */
+	mu_words_filter *filter; /* as in struct mu_blocks */
 	void (*step)(struct mu_search *search, enum mu_search_step step);
 	void *ctx; /* for STEP */
 
@@ -61,7 +64,7 @@ struct mu_search {
  * the search cannot continue. If there are several reasons for a partial answer
  * the first is kept.
  */
-bool mu_search_went_on(
+bool mu_search_note_status(
     struct mu_search *search, enum mu_status status, const struct mu_why *why);
 
 /*

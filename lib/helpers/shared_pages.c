@@ -3,39 +3,23 @@
 #include <string.h>
 #include <sys/types.h>
 
+#include "heapwalk/memory/forked.h"
 #include "heapwalk/memory/pages.h"
 #include "heapwalk/memory/standstill.h"
 #include "heapwalk/memory/wiped.h"
 #include "heapwalk/subject/classify.h"
-#include "heapwalk/subject/workers.h"
 #include "lib/helpers/shared_parts.h"
+#include "lib/helpers/shared_reads.h"
+#include "mu/bits.h"
 #include "mu/range.h"
 #include "mu/sort.h"
 #include "mu/sys.h"
 #include "ptrace/live/mappings.h"
 
-#define READS_MAX 256
-
-struct stop_reads {
-	/* Set by the caller. */
-	pid_t tid;           /* a thread of the process that lives */
-	int memory, pagemap; /* of the process */
-	size_t page_size;
-	struct mu_workers *workers; /* NULL: only the calling thread */
-
-	/* Pages seen so far that only the process can read (memfd_secret()). */
-	size_t unread;
-
-	/* Memory that waits to be read. */
-	struct stop_read {
-		struct mu_range range;
-		char *to;
-	} items[READS_MAX];
-	size_t count, bytes;
-	size_t next; /* next item for a worker */
-};
-
 #define MAX_WIPED 4096
+
+/* Listing so many mappings takes 4 ms. */
+#define RELISTED_MAX 4096
 
 /*
  * Small mappings come first, so that a large one cannot take the time for all
@@ -43,8 +27,14 @@ struct stop_reads {
  */
 #define SMALL ((size_t)4 << 20)
 
-/* Bytes read between two reads of the clock: about 1 ms. */
-#define STEP ((size_t)1 << 20)
+/* From so many bytes on they are sifted; less takes a few milliseconds. */
+#define MUCH MU_FORKED_LARGE
+
+/* What is sifted has a rate after so many bytes: 15 ms. */
+#define RATED ((size_t)64 << 20)
+
+/* The part of it that is kept, at a guess. */
+#define KEPT_PART 16
 
 enum taking_when {
 	BEFORE_STOP, /* only count bytes */
@@ -57,97 +47,9 @@ struct taking {
 	enum taking_when when;
 	uint64_t begin_ns, end_ns, last_ns; /* of the stop */
 	bool over;                          /* no time is left */
-	size_t counted;                     /* bytes */
-	struct stop_reads reads;
+	size_t counted, counted_sifted;     /* bytes */
+	struct mu_stop_reads reads;
 };
-
-#define BATCH ((size_t)4 << 20) /* bytes read at a time */
-/* Waking a worker for less costs more than it saves. */
-#define FOR_OTHERS ((size_t)2 << 20)
-
-#define PRESENT_OR_SWAPPED 62 /* the upper bits of an entry of pagemap */
-
-/*
- * Memory of a process to be read while it is stopped, collected so that several
- * threads can share the reading.
- */
-
-/*
- * True if the page at ADDRESS is present but only the process can read it:
- * memfd_secret().
- */
-static bool
-is_secret(const struct stop_reads *reads, uintptr_t address)
-{
-	uint64_t entry = 0;
-
-	return mu_sys_pread(reads->pagemap, &entry, sizeof(entry),
-		   address / reads->page_size * sizeof(entry)) ==
-	    sizeof(entry) &&
-	    entry >> PRESENT_OR_SWAPPED != 0;
-}
-
-static void
-read_one(struct stop_reads *reads, const struct stop_read *item)
-{
-	size_t size = mu_range_size(item->range), done = 0;
-	uintptr_t at;
-	ssize_t n;
-
-	while (done < size) {
-		at = item->range.begin + done;
-		n = mu_sys_vm_read(
-		    reads->tid, item->to + done, size - done, at);
-		if (n <= 0)
-			n = mu_sys_pread(
-			    reads->memory, item->to + done, size - done, at);
-		if (n == -EINTR)
-			continue;
-		/* Nothing is known about a page that cannot be read. */
-		if (n <= 0 && is_secret(reads, at))
-			__atomic_fetch_add(&reads->unread, 1, __ATOMIC_RELAXED);
-		done += n > 0 ? (size_t)n : reads->page_size;
-	}
-}
-
-/* The body of a worker. */
-static void
-read_items(void *ctx, unsigned worker)
-{
-	struct stop_reads *reads = ctx;
-	size_t i;
-
-	(void)worker;
-	while ((i = __atomic_fetch_add(&reads->next, 1, __ATOMIC_RELAXED)) <
-	    reads->count)
-		read_one(reads, &reads->items[i]);
-}
-
-/*
- * Read everything that was added. Destinations of what cannot be read are
- * unchanged.
- */
-static void
-stop_reads_run(struct stop_reads *reads)
-{
-	reads->next = 0;
-	mu_workers_run(reads->workers,
-	    reads->bytes < FOR_OTHERS ? 1 : (unsigned)reads->count, read_items,
-	    reads);
-	reads->count = reads->bytes = 0;
-}
-
-/*
- * Read RANGE to TO, at the latest in the next run; there is a run every 4 MiB.
- */
-static void
-stop_reads_add(struct stop_reads *reads, struct mu_range range, char *to)
-{
-	reads->items[reads->count++] = (struct stop_read) { range, to };
-	reads->bytes += mu_range_size(range);
-	if (reads->count == READS_MAX || reads->bytes >= BATCH)
-		stop_reads_run(reads);
-}
 
 /* Ranges beyond MAX_WIPED are not recorded. */
 static void
@@ -166,26 +68,44 @@ list_wiped(struct mu_shared_pages *pages, pid_t pid)
 	mu_ranges_seal(&pages->wiped);
 }
 
-void
-mu_shared_pages_list(struct mu_shared_pages *pages, pid_t pid)
+static void
+list_mappings(struct mu_shared_pages *pages, pid_t pid)
 {
 	struct mu_tmpfs tmpfs = { .pid = pid };
 	struct mu_mapping *mappings;
 	size_t i, count = 0;
 
-	if (pages->ask_wiped)
-		list_wiped(pages, pid);
+	pages->mapped = mu_mappings_pages(pid);
 	if (mu_mappings_read(pid, &mappings, &count, pages->arena, NULL) !=
 	    MU_OK)
 		return;
 	pages->all = count;
 	pages->mappings = mappings;
+	pages->num_mappings = 0;
+	mu_sift_find(&pages->sift, mappings, count);
 	for (i = 0; i < count; i++)
 		if (mu_mapping_is_changing(&mappings[i], &tmpfs) ||
 		    mu_ranges_has(&pages->wiped, mappings[i].range.begin))
 			mappings[pages->num_mappings++] = mappings[i];
 	if (pages->num_mappings > 0)
 		mu_shared_parts_open(pages);
+}
+
+void
+mu_shared_pages_list(struct mu_shared_pages *pages, pid_t pid)
+{
+	if (pages->ask_wiped)
+		list_wiped(pages, pid);
+	list_mappings(pages, pid);
+}
+
+void
+mu_shared_pages_relist(struct mu_shared_pages *pages)
+{
+	if (pages->all <= RELISTED_MAX &&
+	    (pages->num_mappings > 0 ||
+		mu_mappings_pages(pages->tid) != pages->mapped))
+		list_mappings(pages, pages->tid);
 }
 
 static void
@@ -256,6 +176,9 @@ has_time(const struct taking *taking)
 
 	if (done < MU_STANDSTILL_ALWAYS)
 		return now < taking->last_ns;
+	/* The first run wakes the readers. */
+	if (pages->sifting && done < RATED)
+		return now < taking->end_ns;
 	/* Small mappings are read as far as time permits. */
 	if (now >= taking->end_ns || pages->expected <= done ||
 	    pages->round == 0)
@@ -265,37 +188,93 @@ has_time(const struct taking *taking)
 	return rest / rate <= (double)(taking->end_ns - now) * 3 / 2;
 }
 
-/* Memory for RANGE; NULL if it is not to be read. */
-static char *
-room_for(struct taking *taking, struct mu_range range)
+/* RANGE is not read in the stop. */
+static void
+leave(struct taking *taking, struct mu_range range, bool live)
+{
+	taking->over = true;
+	taking->pages->changing += mu_range_size(range);
+	mu_shared_parts_add(taking->pages, range, NULL, live);
+}
+
+/* Add the pages that were kept of ITEM, one part for each run of them. */
+static void
+add_kept(struct taking *taking, const struct mu_stop_read *item)
 {
 	struct mu_shared_pages *pages = taking->pages;
-	size_t size = mu_range_size(range);
-	char *bytes = NULL;
+	size_t size = pages->page_size, i, first;
+	size_t count = mu_range_size(item->range) / size;
+	const char *bytes = item->to;
+	struct mu_range run;
 
-	if (taking->when == IN_STOP && !taking->over &&
-	    pages->taken + size <= pages->limit && has_time(taking))
-		bytes = mu_arena_alloc(pages->arena, size, 1);
-	if (bytes == NULL) {
-		taking->over = true;
-		pages->changing += size;
-	} else
-		pages->taken += size;
-	return bytes;
+	for (i = 0; i < count; i++) {
+		first = i;
+		while (i < count && mu_bit(item->kept, i))
+			i++;
+		if (i == first)
+			continue;
+		run.begin = item->range.begin + first * size;
+		run.end = item->range.begin + i * size;
+		mu_shared_parts_add(pages, run, bytes, item->live);
+		bytes += mu_range_size(run);
+		pages->kept += mu_range_size(run);
+	}
+	pages->sifted += mu_range_size(item->range);
+}
+
+/* Read what is waiting. */
+static void
+run(struct taking *taking)
+{
+	struct mu_stop_reads *reads = &taking->reads;
+	const struct mu_stop_read *item;
+
+	if (reads->count == 0)
+		return;
+	mu_stop_reads_run(reads);
+	for (item = reads->items; item < reads->items + reads->count; item++) {
+		if (item->failed) {
+			taking->pages->taken -= mu_range_size(item->range);
+			leave(taking, item->range, item->live);
+		} else if (item->sifted)
+			add_kept(taking, item);
+	}
+	reads->count = reads->bytes = 0;
 }
 
 /* Read RANGE as it is now. LIVE: a copy does not have it. */
 static void
-read_range(struct taking *taking, struct mu_range range, bool live)
+read_range(struct taking *taking, struct mu_range range, bool live, bool sifted)
 {
-	char *bytes = room_for(taking, range);
+	struct mu_shared_pages *pages = taking->pages;
+	size_t size = mu_range_size(range);
+	size_t kept = pages->taken - pages->sifted + pages->kept;
+	char *bytes = NULL;
 
-	if (bytes != NULL)
-		stop_reads_add(&taking->reads, range, bytes);
-	mu_shared_parts_add(taking->pages, range, bytes, live);
+	if (taking->when != IN_STOP || taking->over ||
+	    kept + size > pages->limit || !has_time(taking)) {
+		leave(taking, range, live);
+		return;
+	}
+	if (!sifted) {
+		bytes = mu_arena_alloc(pages->arena, size, 1);
+		if (bytes == NULL) {
+			leave(taking, range, live);
+			return;
+		}
+	}
+	pages->taken += size;
+	if (!sifted)
+		mu_shared_parts_add(pages, range, bytes, live);
+	mu_stop_reads_add(&taking->reads, range, bytes, live);
+	if (mu_stop_reads_full(&taking->reads))
+		run(taking);
 }
 
-/* Split off the front of REST that was not read yet, up to STEP bytes. */
+/*
+ * Split off the front of REST that was not read yet, up to
+ * MU_READ_STEP bytes.
+ */
 static bool
 next_unknown(struct mu_shared_pages *pages, const struct mu_mapping *mapping,
     struct mu_range *rest, struct mu_range *range)
@@ -306,7 +285,8 @@ next_unknown(struct mu_shared_pages *pages, const struct mu_mapping *mapping,
 	    mu_shared_page_known(pages, mapping, rest->begin))
 		rest->begin += size;
 	*range = (struct mu_range) { rest->begin, rest->begin };
-	while (rest->begin < rest->end && mu_range_size(*range) < STEP) {
+	while (
+	    rest->begin < rest->end && mu_range_size(*range) < MU_READ_STEP) {
 		if (range->end > range->begin &&
 		    mu_shared_page_known(pages, mapping, rest->begin)) {
 			range->end = rest->begin;
@@ -326,6 +306,43 @@ is_left(const struct taking *taking)
 	return taking->when == IN_STOP && taking->over;
 }
 
+/*
+ * The page map of another view of the same file is not read where all is known;
+ * this is checked once for so many bytes. In larger mappings the kernel can
+ * skip holes of any size.
+ */
+#define VIEW_STEP ((size_t)16 << 20)
+#define SPARSE ((size_t)16 << 30)
+
+static bool
+has_stack(const struct mu_shared_pages *pages, struct mu_range range)
+{
+	const struct mu_thread *threads = pages->threads;
+	size_t i;
+
+	for (i = 0; i < pages->num_threads; i++)
+		if (mu_range_has(range, threads[i].sp) ||
+		    mu_range_has(range, threads[i].tp))
+			return true;
+	return false;
+}
+
+/*
+ * True if of MAPPING only words matter that point to the heap. A stack has a
+ * structure that is searched; code is searched at every byte.
+ */
+static bool
+may_sift(const struct mu_shared_pages *pages, const struct mu_mapping *mapping)
+{
+	size_t size = mu_range_size(mapping->range);
+
+	if (pages->keep_all || mapping->executable || size < MU_READ_STEP ||
+	    strcmp(mapping->name, "[heap]") == 0 ||
+	    has_stack(pages, mapping->range))
+		return false;
+	return mapping->shared || size >= MU_FORKED_LARGE;
+}
+
 /* Read from pages->from on; if the time is over that is where it stopped. */
 static void
 take_mapping(struct taking *taking, const struct mu_mapping *mapping, bool live)
@@ -334,19 +351,30 @@ take_mapping(struct taking *taking, const struct mu_mapping *mapping, bool live)
 	struct mu_range rest = mapping->range, part, range;
 	struct mu_mapping looked_at = *mapping;
 	struct mu_pages touched;
+	bool sifted = may_sift(pages, mapping);
 
 	/* All pages that it has touched, even of a private mapping. */
 	looked_at.shared = true;
 	mu_pages_of(&touched, pages->pagemap, pages->page_size);
 	if (pages->from > rest.begin)
 		rest.begin = pages->from;
-	while (rest.begin < rest.end &&
-	    mu_pages_next(&touched, &looked_at, rest, &part)) {
+	while (rest.begin < rest.end) {
+		rest.begin = mu_shared_pages_after_known(pages, mapping, rest);
+		part = rest;
+		if (mapping->inode != 0 && mu_range_size(rest) > VIEW_STEP &&
+		    mu_range_size(rest) < SPARSE)
+			part.end = part.begin + VIEW_STEP;
+		rest.begin = part.end;
+		if (!mu_pages_next(&touched, &looked_at, part, &part))
+			continue;
 		rest.begin = part.end;
 		while (next_unknown(pages, mapping, &part, &range)) {
 			taking->counted += mu_range_size(range);
+			if (sifted)
+				taking->counted_sifted += mu_range_size(range);
 			if (taking->when != BEFORE_STOP)
-				read_range(taking, range, live);
+				read_range(taking, range, live,
+				    sifted && pages->sifting);
 			if (is_left(taking)) {
 				pages->from = part.begin;
 				return;
@@ -368,7 +396,24 @@ mu_shared_pages_expect(struct mu_shared_pages *pages, size_t most)
 		take_mapping(&taking, &pages->mappings[i], false);
 	mu_shared_pages_forget(pages);
 	pages->unasked = unasked;
+	pages->expected_sifted = taking.counted_sifted;
 	return taking.counted < most ? taking.counted : most;
+}
+
+bool
+mu_shared_pages_sift(
+    struct mu_shared_pages *pages, unsigned readers, size_t kept)
+{
+	size_t all = pages->expected_sifted;
+	size_t most = all < pages->limit ? all : pages->limit;
+
+	if (kept == 0)
+		kept = all / KEPT_PART;
+	pages->sifting = all >= MUCH && !pages->keep_all &&
+	    mu_reader_rooms_open(pages->rooms,
+		readers < MU_READERS_MAX ? readers : MU_READERS_MAX, most, kept,
+		pages->arena);
+	return pages->sifting;
 }
 
 static void
@@ -423,11 +468,13 @@ mu_shared_pages_take(
 			.pagemap = pages->pagemap,
 			.page_size = pages->page_size,
 			.workers = pages->workers,
+			.sift = &pages->sift,
+			.rooms = pages->sifting ? pages->rooms : NULL,
 		},
 	};
 
 	take(&taking);
-	stop_reads_run(&taking.reads);
+	run(&taking);
 	pages->unread += taking.reads.unread;
 	pages->taken_ns = mu_sys_now_ns() - taking.begin_ns;
 }

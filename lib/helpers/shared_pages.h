@@ -1,6 +1,6 @@
 /*
  * Read, while the process is stopped, memory that a copy shares with it
- * (MAP_SHARED), and which goes on changing, or does not have (MADV_DONTFORK,
+ * (MAP_SHARED), and which keeps changing, or does not have (MADV_DONTFORK,
  * MADV_WIPEONFORK). Also find pages that have data although the process has
  * never touched them: through their file, or by asking the copy.
  *
@@ -11,6 +11,7 @@
 
 #include "heapwalk/memory/remote_memory.h"
 #include "heapwalk/subject/ranges.h"
+#include "lib/helpers/shared_reads.h"
 #include "mu/arena.h"
 #include "mu/status.h"
 #include "ptrace/live/process_copy.h"
@@ -23,23 +24,35 @@ struct mu_shared_pages {
 	pid_t tid;           /* a thread of the process that lives */
 	int memory, pagemap; /* of the process */
 	size_t page_size;
-	size_t limit;               /* most bytes to read */
-	bool ask_wiped;             /* look for MADV_WIPEONFORK, too */
-	size_t expected;            /* bytes to be read; 0: not known */
+	size_t limit;    /* most bytes to read */
+	bool ask_wiped;  /* look for MADV_WIPEONFORK, too */
+	bool keep_all;   /* words are references that struct mu_sift ignores */
+	size_t expected; /* bytes to be read; 0: not known */
 	struct mu_workers *workers; /* who shares the reading; may be NULL */
 	struct mu_arena *arena;     /* for everything that is found */
+
+	/* Set during the stop, before the reading. */
+	const struct mu_thread *threads;
+	size_t num_threads;
 
 	/* Results. */
 	struct mu_remote_part *parts; /* by address after ..._complete() */
 	size_t num_parts, max_parts;
-	size_t all;        /* mappings of the process before the stop */
-	size_t taken;      /* bytes read during the stop */
+	size_t all;      /* mappings of the process when they were listed */
+	uint64_t mapped; /* the pages of these */
+	size_t taken;    /* bytes read during the stop */
+	size_t sifted;   /* of these, searched for what SIFT covers, */
+	size_t kept;     /* and kept */
+	struct mu_sift sift;
 	uint64_t taken_ns; /* time that this took */
 	size_t unread;     /* pages of these that only the process can read */
-	size_t changing;   /* bytes not read, for lack of time or memory */
+	size_t changing;   /* bytes not read, where time or memory was short */
 	size_t unasked;    /* bytes that may or may not have data */
 
 	/* Internal. */
+	bool sifting;
+	size_t expected_sifted; /* bytes to be sifted, at least */
+	struct mu_reader_room rooms[MU_READERS_MAX];
 	struct mu_mapping *mappings; /* shared mappings, by address */
 	size_t num_mappings;
 	struct mu_mapping
@@ -50,6 +63,9 @@ struct mu_shared_pages {
 	struct mu_ranges wiped; /* ranges that are zeros in the copy */
 	struct mu_known_run *known; /* pages of files that were read */
 	size_t num_known;
+	struct mu_known_run *last_run; /* of page LAST_NUMBER * 64; or NULL */
+	const struct mu_mapping *last_mapping;
+	uint64_t last_number;
 };
 
 /*
@@ -59,10 +75,24 @@ struct mu_shared_pages {
 void mu_shared_pages_list(struct mu_shared_pages *pages, pid_t pid);
 
 /*
+ * During the stop: list again, since mappings may be new or have grown, unless
+ * the process has many.
+ */
+void mu_shared_pages_relist(struct mu_shared_pages *pages);
+
+/*
  * Before the stop, after the listing: count the bytes that will be read of
  * these mappings, up to MOST. Reads the page map.
  */
 size_t mu_shared_pages_expect(struct mu_shared_pages *pages, size_t most);
+
+/*
+ * Before the stop, after EXPECTED_SIFTED is known: get memory for READERS
+ * threads if there is much to be sifted; KEPT: bytes that were kept at the
+ * last look, 0 if not known. False: everything will be kept.
+ */
+bool mu_shared_pages_sift(
+    struct mu_shared_pages *pages, unsigned readers, size_t kept);
 
 /*
  * During the stop, if process COPY does not have everything that the process of

@@ -4,7 +4,7 @@
 
 #include "heapwalk/subject/classify.h"
 
-#define MAX_PARTS 65536
+#define MAX_PARTS ((size_t)1 << 18)
 
 /* A hash table of runs of pages, as many as a word has bits. */
 #define KNOWN_SIZE ((size_t)1 << 18)
@@ -63,6 +63,40 @@ known_run(struct mu_shared_pages *pages, uint64_t key)
 	return &pages->known[i];
 }
 
+/* The run of page NUMBER; mostly that of the last call. */
+static struct mu_known_run *
+run_of(struct mu_shared_pages *pages, const struct mu_mapping *mapping,
+    uint64_t number)
+{
+	if (pages->last_run == NULL || pages->last_mapping != mapping ||
+	    pages->last_number != number / RUN) {
+		pages->last_run = known_run(pages, key_of(mapping, number));
+		pages->last_mapping = mapping;
+		pages->last_number = number / RUN;
+	}
+	return pages->last_run;
+}
+
+uintptr_t
+mu_shared_pages_after_known(struct mu_shared_pages *pages,
+    const struct mu_mapping *mapping, struct mu_range range)
+{
+	size_t run_size = RUN * pages->page_size;
+	struct mu_known_run *run;
+	uint64_t number;
+
+	for (; mapping->inode != 0 && mu_range_size(range) >= run_size;
+	     range.begin += run_size) {
+		number = number_of(pages, mapping, range.begin);
+		if (number % RUN != 0)
+			break;
+		run = run_of(pages, mapping, number);
+		if (run == NULL || run->pages != UINT64_MAX)
+			break;
+	}
+	return range.begin;
+}
+
 bool
 mu_shared_page_known(struct mu_shared_pages *pages,
     const struct mu_mapping *mapping, uintptr_t address)
@@ -74,7 +108,7 @@ mu_shared_page_known(struct mu_shared_pages *pages,
 	if (mapping->inode == 0)
 		return false;
 	number = number_of(pages, mapping, address);
-	run = known_run(pages, key_of(mapping, number));
+	run = run_of(pages, mapping, number);
 	if (run == NULL) {
 		pages->unasked += pages->page_size;
 		return true;
@@ -135,6 +169,7 @@ mu_shared_pages_forget(struct mu_shared_pages *pages)
 		pages->known = mu_arena_alloc(
 		    pages->arena, KNOWN_SIZE, sizeof(*pages->known));
 	pages->num_known = 0;
+	pages->last_run = NULL;
 	if (pages->known == NULL)
 		pages->max_parts = 0;
 }

@@ -19,6 +19,13 @@ bool mu_shared_parts_open(struct mu_shared_pages *pages);
 bool mu_shared_page_known(struct mu_shared_pages *pages,
     const struct mu_mapping *mapping, uintptr_t address);
 
+/*
+ * The first address of RANGE, part of MAPPING, from which on not all pages are
+ * known; it may be a few pages before it.
+ */
+uintptr_t mu_shared_pages_after_known(struct mu_shared_pages *pages,
+    const struct mu_mapping *mapping, struct mu_range range);
+
 /* True if the copy does not have the mapping at ADDRESS. */
 bool mu_shared_page_missing(
     const struct mu_shared_pages *pages, uintptr_t address);

@@ -23,8 +23,8 @@
 #include "lib/pipe/why_pipe.h"
 #include "lib/report/recorder_here.h"
 #include "lib/state/caller.h"
+#include "lib/state/gap_sync.h"
 #include "lib/state/image.h"
-#include "lib/state/left_out.h"
 #include "lib/state/library.h"
 #include "mu/sort.h"
 #include "mu/sys.h"
@@ -38,7 +38,8 @@
  */
 #define ANSWER_AT_ONCE ((size_t)2048)
 
-#define SMALL_BYTES ((size_t)1 << 20) /* of memory; one worker suffices */
+#define SMALL_BYTES ((size_t)1 << 20)  /* of memory; one worker suffices */
+#define QUICK_BYTES ((size_t)16 << 20) /* searched in 6 ms mostly */
 
 /* The whole search: later steps may add what is missing. */
 struct sweep {
@@ -47,9 +48,10 @@ struct sweep {
 	struct mu_arena tables;
 	struct mu_worker_threads threads;
 	struct mu_referrers referrers; /* if references were asked for */
-	void *stacks;    /* stacks of threads, if they must not be mapped in an
-			    image */
-	size_t left_out; /* pages that a fork left out and that are missing */
+	void *stacks; /* stacks of threads, if they must not be mapped in an
+			 image */
+	const struct mu_in_place_calls *calls; /* in place only */
+	size_t missing; /* pages that a fork left out and that are missing */
 };
 
 struct own_ranges {
@@ -81,7 +83,7 @@ own_frames(const struct mu_image *image)
 {
 	struct mu_range frames = { image->frames_begin, image->frames_begin };
 
-	if (image->wanted.references && image->caller != NULL &&
+	if (image->query.references && image->caller != NULL &&
 	    image->caller->sp > frames.begin)
 		frames.end = image->caller->sp;
 	return frames;
@@ -95,7 +97,7 @@ visit_own(struct mu_image *image, struct own_ranges *own)
 	mu_arena_each(&image->job.arena, add_own, own);
 	mu_arena_each(&mu_library.registry.arena, add_own, own);
 	mu_results_each(&mu_library.results, add_own, own);
-	add_own(own, mu_left_out_range(image));
+	add_own(own, mu_gap_sync_range(image));
 	add_own(own, own_frames(image));
 	add_own(own, image->own_stack);
 	add_own(own,
@@ -146,10 +148,10 @@ describe(struct mu_image *image, struct sweep *sweep)
 	snap->glibc_major = image->stop.self.glibc_major;
 	snap->glibc_minor = image->stop.self.glibc_minor;
 	snap->libc_address = image->stop.self.libc_address;
-	mu_malloc_probe_tell(&mu_library.malloc_probe, snap);
+	mu_malloc_probe_store(&mu_library.malloc_probe, snap);
 	snap->recorded = (uintptr_t)&memunreachable_recorded;
 	snap->unrecorded = snap->recorded == 0;
-	snap->reach = image->wanted.reach;
+	snap->reach = image->query.reach;
 	mu_memory_self_open(
 	    &snap->memory, &sweep->self, snap->mappings, snap->num_mappings);
 }
@@ -158,7 +160,7 @@ describe(struct mu_image *image, struct sweep *sweep)
 static size_t
 wanted_workers(const struct mu_image *image)
 {
-	return image->sweeper.room.private < SMALL_BYTES
+	return image->sweeper.budget.private < SMALL_BYTES
 	    ? 1
 	    : mu_library.options.workers;
 }
@@ -187,12 +189,12 @@ open_image(struct mu_image *image, struct sweep *sweep)
 	if (status != MU_OK)
 		return status;
 	describe(image, sweep);
-	status = mu_left_out_guard(image, &sweep->left_out);
+	status = mu_gap_sync_fill(image, &sweep->missing);
 	if (status != MU_OK)
 		return status;
 	/* All threads run again. */
 	mu_sweeper_limits_yield();
-	mu_sweeper_limits_limit(&sweep->tables, image->sweeper.room.left);
+	mu_sweeper_limits_limit(&sweep->tables, image->sweeper.budget.left);
 	/*
 	 * The OOM killer loses sight of a process that it has killed when its
 	 * first thread ends, while another one still frees the memory
@@ -200,9 +202,9 @@ open_image(struct mu_image *image, struct sweep *sweep)
 	 * leaders), and then kills the program, too.
 	 */
 	mu_worker_threads_open(&sweep->threads,
-	    image->sweeper.room.tight ? 1 : wanted_workers(image));
+	    image->sweeper.budget.tight ? 1 : wanted_workers(image));
 	status = look_at_memory(image, sweep);
-	if (status == MU_OK && image->sweeper.room.tight)
+	if (status == MU_OK && image->sweeper.budget.tight)
 		mu_image_drop_on_signal(image);
 	return status;
 }
@@ -226,6 +228,9 @@ open_in_place(struct mu_image *image, struct sweep *sweep)
 	snap->mappings = image->stop.self.mappings;
 	snap->num_mappings = image->stop.self.num_mappings;
 	describe(image, sweep);
+	/* Others must not wait for a long search, as for that of an image. */
+	if (image->sweeper.budget.private > QUICK_BYTES)
+		mu_sweeper_limits_yield();
 	mu_worker_threads_open_on(
 	    &sweep->threads, wanted_workers(image), sweep->stacks);
 	status = look_at_memory(image, sweep);
@@ -235,6 +240,9 @@ open_in_place(struct mu_image *image, struct sweep *sweep)
 		    &snap->memory, snap->mappings, snap->num_mappings)))
 		status = mu_why(&image->job.why, MU_ERR_NO_PERMISSION,
 		    "memory that is closed cannot be read in place");
+	/* What was written so far is small, and the tables are not. */
+	if (status == MU_OK)
+		sweep->calls->await_room(sweep->calls->ctx);
 	return status;
 }
 
@@ -268,7 +276,7 @@ log_step(const struct mu_image *image, enum mu_search_step step)
 
 /* Only an image of our own is modified. */
 static void
-tell_step(struct mu_search *search, enum mu_search_step step)
+report_step(struct mu_search *search, enum mu_search_step step)
 {
 	struct mu_image *image = search->ctx;
 	struct mu_snapshot *snap = search->snap;
@@ -293,17 +301,17 @@ log_usage(const struct mu_log *log, const struct mu_heap_usage *usage)
 	    mu_usage_held(usage) / 1024, usage->live_reachable,
 	    usage->live_unreachable, usage->free_held, mu_usage_top(usage),
 	    usage->overhead, usage->unproven, usage->mmapped / 1024,
-	    mu_verdict_name(mu_usage_judge(usage)));
+	    mu_verdict_name(mu_usage_verdict(usage)));
 }
 
 static void
 find_referrers(struct mu_image *image, struct sweep *sweep)
 {
 	struct mu_search *search = &sweep->search;
-	struct mu_why why = { .words = "" };
+	struct mu_why why = { .text = "" };
 
-	mu_search_went_on(search,
-	    mu_referrers_find(&sweep->referrers, ~image->wanted.hidden,
+	mu_search_note_status(search,
+	    mu_referrers_find(&sweep->referrers, ~image->query.hidden,
 		&search->graph, &search->roots, &image->snap, own_frames(image),
 		&sweep->tables, image->job.deadline_ns, &why),
 	    &why);
@@ -326,24 +334,26 @@ sweep_memory(struct mu_image *image, struct sweep *sweep)
 		.tables = &sweep->tables,
 		.begin_ns = image->job.begin_ns,
 		.deadline_ns = image->job.deadline_ns,
-		.limit = image->wanted.turn == MU_TURN_FIRST
-		    ? 0
-		    : image->wanted.limit,
-		.contents = image->wanted.contents,
-		.keep = image->wanted.references,
-		.step = tell_step,
+		.limit =
+		    image->query.look == MU_LOOK_FIRST ? 0 : image->query.limit,
+		.contents = image->query.contents,
+		.by = image->query.by,
+		.list = true,
+		.keep = image->query.references,
+		.filter = image->query.filter,
+		.step = report_step,
 		.ctx = image,
-		.again = image->wanted.turn == MU_TURN_SECOND,
-		.candidates = image->wanted.candidates,
-		.num_candidates = image->wanted.num_candidates,
+		.again = image->query.look == MU_LOOK_SECOND,
+		.candidates = image->query.candidates,
+		.num_candidates = image->query.num_candidates,
 	};
 	mu_log(&image->job.log, MU_LOG_STEP,
 	    "searching process %d for allocations", image->job.pid);
-	if (!mu_search_went_on(
+	if (!mu_search_note_status(
 		search, open_memory(image, sweep), &image->job.why) ||
 	    !mu_search_mark(search))
 		return;
-	if (image->wanted.references)
+	if (image->query.references)
 		find_referrers(image, sweep);
 	else if (mu_search_fold(search))
 		log_usage(&image->job.log, &search->heap.usage);
@@ -357,12 +367,11 @@ note_skipped(struct mu_image *image, struct sweep *sweep)
 	struct mu_search *search = &sweep->search;
 
 	/* The image is not used any further. */
-	if (skipped == 0 ||
-	    (search->status != MU_OK && search->status != MU_PARTIAL))
+	if (skipped == 0 || !mu_status_usable(search->status))
 		return;
 	mu_log(&image->job.log, MU_LOG_WARNING,
 	    "%zu pages skipped due to segfaults", skipped);
-	if (search->status == MU_OK && skipped > sweep->left_out)
+	if (search->status == MU_OK && skipped > sweep->missing)
 		search->status = mu_why(&search->why, MU_PARTIAL,
 		    "%zu readable pages could not be read", skipped);
 	else if (search->status == MU_OK)
@@ -375,8 +384,8 @@ note_skipped(struct mu_image *image, struct sweep *sweep)
 static bool
 anything_lost(const struct mu_image *image, const struct sweep *sweep)
 {
-	return image->wanted.references ? sweep->referrers.total == 0
-					: sweep->search.leaks.num_leaks > 0;
+	return image->query.references ? sweep->referrers.total == 0
+				       : sweep->search.leaks.num_leaks > 0;
 }
 
 /*
@@ -388,10 +397,9 @@ note_wiped(struct mu_image *image, struct sweep *sweep)
 {
 	struct mu_search *search = &sweep->search;
 	bool candidate = search->status == MU_ERR_HEAP_INCONSISTENT ||
-	    ((search->status == MU_OK || search->status == MU_PARTIAL) &&
-		anything_lost(image, sweep));
+	    (mu_status_usable(search->status) && anything_lost(image, sweep));
 
-	if (candidate && mu_left_out_wiped(image) && search->status == MU_OK)
+	if (candidate && mu_gap_sync_wiped(image) && search->status == MU_OK)
 		search->status = mu_why(&search->why, MU_PARTIAL,
 		    "memory under MADV_WIPEONFORK could not be scanned");
 }
@@ -434,7 +442,7 @@ large_lost(const struct mu_image *image, const struct sweep *sweep)
 {
 	const struct mu_referrers *referrers = &sweep->referrers;
 
-	if (image->wanted.references)
+	if (image->query.references)
 		return referrers->total == 0 &&
 		    mu_range_size(referrers->target) >= MU_ALTERNATE_STACK_MIN;
 	return mu_blocks_unmarked_of(
@@ -447,12 +455,11 @@ note_stacks(struct mu_image *image, struct sweep *sweep)
 {
 	struct mu_search *search = &sweep->search;
 
-	if ((search->status != MU_OK && search->status != MU_PARTIAL) ||
-	    image->stop.alone || !anything_lost(image, sweep) ||
-	    !large_lost(image, sweep) ||
+	if (!mu_status_usable(search->status) || image->stop.alone ||
+	    !anything_lost(image, sweep) || !large_lost(image, sweep) ||
 	    !mu_may_import(&image->snap, "sigaltstack"))
 		return;
-	if (mu_left_out_want_stacks(image, &search->why))
+	if (mu_gap_sync_request_stacks(image, &search->why))
 		search->status = MU_ERR_TIMEOUT;
 	else if (search->status == MU_OK && image->stop.unasked > 0)
 		search->status = mu_why(&search->why, MU_PARTIAL,
@@ -465,7 +472,7 @@ note_stacks(struct mu_image *image, struct sweep *sweep)
 static bool
 sends_candidates(const struct mu_image *image)
 {
-	return image->wanted.turn == MU_TURN_FIRST || image->wanted.blocks;
+	return image->query.look == MU_LOOK_FIRST || image->query.blocks;
 }
 
 static bool
@@ -475,14 +482,13 @@ send(struct mu_image *image, const struct sweep *sweep)
 	enum mu_status status = search->status;
 	int fd = image->sweeper.pipe_write;
 
-	if (image->wanted.references)
+	if (image->query.references)
 		return mu_why_pipe_send(
 		    fd, status, &search->why, &search->heap, &sweep->referrers);
 	if (!mu_leak_pipe_send(
 		fd, status, &search->why, &search->heap, &search->leaks))
 		return false;
-	return !sends_candidates(image) ||
-	    (status != MU_OK && status != MU_PARTIAL) ||
+	return !sends_candidates(image) || !mu_status_usable(status) ||
 	    mu_candidates_send(fd, &search->heap.blocks);
 }
 
@@ -499,7 +505,7 @@ begin(const struct mu_image *image)
 
 bool
 mu_sweeper_in_place(const struct mu_image *shared, void *memory, size_t size,
-    void (*searched)(void *ctx), void *ctx)
+    const struct mu_in_place_calls *calls)
 {
 	struct mu_image image = *shared; /* a copy, so that changes stay ours */
 	struct sweep sweep = { 0 };
@@ -507,6 +513,7 @@ mu_sweeper_in_place(const struct mu_image *shared, void *memory, size_t size,
 	begin(&image);
 	image.in_place = true;
 	sweep.stacks = memory;
+	sweep.calls = calls;
 	mu_arena_open_on(&sweep.tables, (char *)memory + MU_WORKERS_STACKS,
 	    size - MU_WORKERS_STACKS);
 	sweep_memory(&image, &sweep);
@@ -515,7 +522,7 @@ mu_sweeper_in_place(const struct mu_image *shared, void *memory, size_t size,
 	/* Waking the program takes as long as a small search. */
 	if (sweep.search.leaks.entries.size > ANSWER_AT_ONCE ||
 	    sends_candidates(&image))
-		searched(ctx);
+		calls->searched(calls->ctx);
 	return send(&image, &sweep);
 }
 

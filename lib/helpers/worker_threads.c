@@ -166,8 +166,8 @@ mu_worker_threads_close(struct mu_worker_threads *threads)
 	unsigned i;
 	int tid;
 
-	__atomic_store_n(&threads->turn, TURN_END, __ATOMIC_RELEASE);
-	mu_sys_futex_wake(&threads->turn, INT32_MAX, FUTEX_PRIVATE_FLAG);
+	mu_sys_futex_set(
+	    &threads->turn, TURN_END, INT32_MAX, FUTEX_PRIVATE_FLAG);
 	for (i = 0; i < threads->started; i++) {
 		thread = &threads->started_ones[i];
 		/* Not private: the kernel uses a shared wake-up. */

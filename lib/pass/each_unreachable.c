@@ -25,15 +25,15 @@ memunreachable_each_unreachable(
 {
 	struct mu_unreachable unreachable = { .blocks = NULL };
 	struct mu_caller caller;
-	bool judged;
+	bool checked;
 	size_t i;
 
 	mu_caller_capture(&caller);
-	judged = ask(&caller, &unreachable);
-	for (i = 0; judged && i < unreachable.count; i++)
+	checked = ask(&caller, &unreachable);
+	for (i = 0; checked && i < unreachable.count; i++)
 		visit(ctx, unreachable.blocks[i].begin,
 		    mu_range_size(unreachable.blocks[i]));
 	if (unreachable.blocks != NULL)
 		mu_results_free(&mu_library.results, unreachable.blocks);
-	return judged;
+	return checked;
 }

@@ -2,34 +2,43 @@
  * The only thread waits for the answer anyway, and with its signals blocked
  * nothing changes its memory, as no other task shares it. The search runs in a
  * process that shares the memory: a fault, a kill or a deadline ends only that
- * process, and the search is repeated in an image.
+ * process, and the search is repeated in an image. So does a signal that comes
+ * for the program: its handler runs as soon as the image is taken.
  */
 #include "lib/pass/in_place.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 
 #include "heapwalk/memory/shared.h"
 #include "lib/helpers/descriptors.h"
 #include "lib/helpers/sweeper.h"
+#include "lib/pass/own_image.h"
 #include "lib/report/recorder_here.h"
 #include "lib/state/allocator_freeze.h"
 #include "lib/state/caller.h"
-#include "lib/state/left_out.h"
+#include "lib/state/gap_sync.h"
 #include "lib/state/library.h"
 #include "mu/procfs.h"
 #include "mu/signal_action.h"
 #include "mu/sys.h"
 #include "ptrace/live/proc.h"
 
-/*
- * Most private memory. Searching this much mostly takes about 6 ms, which is
- * how long a signal has to wait.
- */
-#define MOST ((size_t)16 << 20)
+/* Most private memory: tables for more are larger than the pass's arena. */
+#define MOST ((size_t)1280 << 20)
 
 /*
- * For tables, besides half of the private memory; untouched pages cost nothing.
+ * Of so much memory tables take 2 MiB mostly. Whether a cgroup is nearly full
+ * is found out while the search is begun; it uses no tables before that.
+ */
+#define QUICK ((size_t)16 << 20)
+
+/*
+ * For tables, besides three quarters of the private memory, which is more than
+ * any graph of it takes; untouched pages cost nothing.
  */
 #define TABLES ((size_t)6 << 20)
 
@@ -38,45 +47,52 @@
 /* Larger than AT_MINSIGSTKSZ on any CPU. */
 #define SIGNAL_STACK_SIZE ((size_t)64 << 10)
 
-/*
- * Values of image->sweeper.phase: the searcher's tid; this one, if the pipe may
- * not hold its answer; 0 when it has ended (CLONE_CHILD_CLEARTID), perhaps
- * after we have returned.
- */
-#define PHASE_SEARCHED (-4)
-
-/*
- * Signals wait no longer. Many small blocks that refer to each other take ten
- * times as long as others, and more if the tables have no room for their graph.
- */
-#define SEARCH_NS (20 * MU_NS_PER_MS)
-
-/* The kernel may refuse the wake-up. */
-#define SLICE_NS (20 * 1000 * 1000ull)
+/* Passes that take an image at once after a signal has ended a search. */
+#define PASSES_BY_IMAGE 15
 
 struct in_place {
 	struct mu_image *image;
 	char *tables, *signal_stack;
-	size_t size; /* of the tables */
+	size_t size;  /* of the tables */
+	int *room;    /* a futex; 1: there is memory for the tables */
+	int signals;  /* readable when the program should handle one */
+	int searched; /* readable when an answer comes that may fill the pipe */
 };
 
 /*
- * Shared memory changes; callbacks of the program may change theirs. A search
- * that fails must not have logged its steps, and the program itself may be the
- * reader of the log.
+ * Where memory is locked as it is mapped, all of the room for tables would be
+ * taken. Callbacks of the program may change its memory. A search that fails
+ * must not have logged its steps, and the program itself may be the reader of
+ * the log.
  */
+static bool
+is_wanted(const struct mu_image *image)
+{
+	return image->job.log.silent && !image->stop.traced &&
+	    image->sweeper.budget.private <=
+	    (image->stop.locked ? QUICK : MOST) &&
+	    mu_library.options.stop == MU_STOP_AUTO &&
+	    mu_library.options.max_memory == 0 && image->caller != NULL &&
+	    !image->query.references && image->snap.num_program_heaps == 0 &&
+	    &memunreachable_recorded == NULL && !image->uncopied.hold;
+}
+
+/* Shared memory changes. */
 static bool
 is_fit(const struct mu_image *image)
 {
-	return image->stop.alone && image->job.log.silent &&
-	    !image->stop.traced && !image->sweeper.room.tight &&
-	    image->sweeper.room.private <= MOST &&
-	    mu_library.options.stop == MU_STOP_AUTO &&
-	    mu_library.options.max_memory == 0 && image->caller != NULL &&
-	    !image->wanted.references && image->snap.num_program_heaps == 0 &&
-	    &memunreachable_recorded == NULL && !image->uncopied.hold &&
+	return is_wanted(image) && image->stop.alone &&
+	    !image->sweeper.budget.tight &&
 	    !mu_shared_any(image->stop.self.mappings,
-		image->stop.self.num_mappings, mu_left_out_range(image));
+		image->stop.self.num_mappings, mu_gap_sync_range(image));
+}
+
+bool
+mu_in_place_is_quick(const struct mu_image *image)
+{
+	return is_wanted(image) && image->stop.single &&
+	    !image->stop.filtered && mu_library.passes_by_image == 0 &&
+	    image->sweeper.budget.private <= QUICK;
 }
 
 static void
@@ -118,54 +134,85 @@ expect_faults(char *signal_stack)
 }
 
 static void
-enter_phase(void *ctx)
+await_room(void *ctx)
 {
-	struct mu_image *image = ctx;
+	const struct in_place *in_place = ctx;
+	const int *room = in_place->room;
 
-	__atomic_store_n(
-	    &image->sweeper.phase, PHASE_SEARCHED, __ATOMIC_RELEASE);
-	mu_sys_futex_wake(&image->sweeper.phase, 1, 0);
+	while (__atomic_load_n(room, __ATOMIC_ACQUIRE) == 0)
+		mu_sys_futex_await(room, 0);
+}
+
+static void
+tell_searched(void *ctx)
+{
+	const struct in_place *in_place = ctx;
+	const uint64_t one = 1;
+
+	mu_sys_write(in_place->searched, &one, sizeof(one));
 }
 
 static void
 searcher_body(void *arg)
 {
-	const struct in_place *in_place = arg;
-	struct mu_image *image = in_place->image;
+	struct in_place in_place = *(const struct in_place *)arg;
+	struct mu_image *image = in_place.image;
+	const struct mu_in_place_calls calls = {
+		.await_room = await_room,
+		.searched = tell_searched,
+		.ctx = &in_place,
+	};
 	const int keep[] = { image->sweeper.pipe_write, image->job.log.fd,
-		image->job.log.syslog_fd, mu_procfs_descriptor() };
+		image->job.log.syslog_fd, mu_procfs_descriptor(),
+		in_place.searched };
 
-	expect_faults(in_place->signal_stack);
+	expect_faults(in_place.signal_stack);
 	mu_descriptors_close_but(keep, sizeof(keep) / sizeof(keep[0]));
-	mu_sys_exit(mu_sweeper_in_place(image, in_place->tables, in_place->size,
-			enter_phase, image)
+	mu_sys_exit(
+	    mu_sweeper_in_place(image, in_place.tables, in_place.size, &calls)
 		? 0
 		: 3);
 }
 
-/* Wait for the search. Returns true if it is done. */
+/*
+ * Wait for the search until a signal comes; WAITED_NS: how long. Returns true
+ * if there is an answer, or a part of one, in the pipe. It mostly contains all
+ * of it when the searcher's end of it closes: to be woken before, and to wait
+ * for the searcher's end then, takes longer.
+ */
 static bool
-await(struct mu_image *image, uint64_t until_ns)
+await(const struct in_place *in_place, uint64_t *waited_ns)
 {
-	pid_t searcher = image->sweeper.pid;
-	int phase, status = -1;
-	uint64_t now;
+	struct mu_image *image = in_place->image;
+	struct pollfd waits[] = {
+		{ .fd = image->sweeper.pipe_read },
+		{ .fd = in_place->searched, .events = POLLIN },
+		{ .fd = in_place->signals, .events = POLLIN },
+	};
+	uint64_t begin_ns = mu_sys_now_ns(), now = begin_ns;
+	uint64_t until_ns = image->job.deadline_ns;
+	struct timespec span;
+	int bytes = 0, ours = image->sweeper.pipe_write;
+	long ready = 0;
 
-	while ((phase = __atomic_load_n(
-		    &image->sweeper.phase, __ATOMIC_ACQUIRE)) == searcher) {
+	mu_sys_close(&ours); /* the searcher reads the number in IMAGE */
+	while ((ready == 0 || ready == -EINTR) && now < until_ns) {
+		span = mu_sys_timespec(until_ns - now);
+		ready = mu_syscall6(
+		    SYS_ppoll, (long)waits, 3, (long)&span, 0, 0, 0);
 		now = mu_sys_now_ns();
-		if (now >= until_ns || now >= image->stop.until_ns)
-			mu_sys_kill(searcher, SIGKILL);
-		mu_sys_futex_wait(
-		    &image->sweeper.phase, phase, 0, now + SLICE_NS);
 	}
-	if (phase == PHASE_SEARCHED)
+	*waited_ns = now - begin_ns;
+	image->sweeper.pipe_write = -1;
+	if (ready <= 0)
+		return false;
+	if (waits[1].revents != 0)
 		return true;
-	while (mu_sys_wait(searcher, &status, MU_WALL) == -EINTR)
-		continue;
-	image->sweeper.pid = 0;
-	image->sweeper.status = status;
-	return status == 0;
+	if (waits[0].revents == 0)
+		mu_library.passes_by_image = PASSES_BY_IMAGE;
+	return waits[0].revents != 0 &&
+	    mu_sys3(SYS_ioctl, waits[0].fd, FIONREAD, (long)&bytes) == 0 &&
+	    bytes > 0;
 }
 
 /* Map room for tables and a signal stack; freed with the pass's memory. */
@@ -176,7 +223,7 @@ find_room(struct in_place *in_place)
 	char *memory;
 
 	in_place->size =
-	    (image->sweeper.room.private / 2 + TABLES) & -ALIGNMENT;
+	    (image->sweeper.budget.private / 4 * 3 + TABLES) & -ALIGNMENT;
 	memory = mu_arena_alloc(&image->job.arena, 1,
 	    ALIGNMENT + in_place->size + SIGNAL_STACK_SIZE);
 	if (memory == NULL)
@@ -187,26 +234,72 @@ find_room(struct in_place *in_place)
 }
 
 static bool
+start(struct in_place *in_place)
+{
+	struct mu_image *image = in_place->image;
+
+	return find_room(in_place) && mu_caller_add(image) == MU_OK &&
+	    mu_arch_clone(CLONE_VM | CLONE_UNTRACED | CLONE_PARENT_SETTID,
+		image->stack + image->stack_size, &image->sweeper.pid,
+		searcher_body, in_place) > 0;
+}
+
+/*
+ * The memory must not change before all of the searcher's threads are gone. It
+ * is killed at once, also if memory is short, as it has no image to drop. Its
+ * pipe may contain the part of an answer that it wrote before a kill: the image
+ * needs another one.
+ */
+static void
+give_up(struct mu_image *image)
+{
+	if (image->sweeper.pid > 0)
+		mu_sys_kill(image->sweeper.pid, SIGKILL);
+	mu_sweeper_reap(&image->sweeper, 0);
+	mu_sys_close(&image->sweeper.pipe_read);
+	mu_sys_close(&image->sweeper.pipe_write);
+	mu_sweeper_open_pipe(&image->sweeper, &image->job.why);
+}
+
+/* Called while the searcher starts; it must be killed if this is false. */
+static bool
+has_room(struct in_place *in_place)
+{
+	struct mu_image *image = in_place->image;
+
+	if (!image->sweeper.has_room &&
+	    (mu_own_image_find_room(image) != MU_OK ||
+		image->sweeper.budget.tight))
+		return false;
+	mu_sys_futex_set(in_place->room, 1, 1, FUTEX_PRIVATE_FLAG);
+	return true;
+}
+
+/*
+ * Signals wait for what is done here but the search, which they end: that time
+ * is the pause.
+ */
+static bool
 search(struct mu_image *image)
 {
-	struct in_place in_place = { .image = image };
-	uint64_t begin_ns = mu_sys_now_ns();
-	long pid;
+	const mu_sigmask handled = ~image->stop.blocked_signals;
+	int room = 0;
+	struct in_place in_place = { .image = image, .room = &room };
+	uint64_t begin_ns = mu_sys_now_ns(), waited_ns = 0;
+	bool searched;
 
-	if (!find_room(&in_place) || mu_caller_add(image) != MU_OK)
-		return false;
-	image->sweeper.phase = -1;
-	pid = mu_arch_clone(CLONE_VM | CLONE_UNTRACED | CLONE_PARENT_SETTID |
-		CLONE_CHILD_CLEARTID,
-	    image->stack + image->stack_size, &image->sweeper.phase,
-	    searcher_body, &in_place);
-	if (pid < 0)
-		return false;
-	image->sweeper.pid = (pid_t)pid;
-	if (!await(image, begin_ns + SEARCH_NS))
-		return false;
-	image->stop.pause_ns = mu_sys_now_ns() - begin_ns;
-	return true;
+	in_place.signals = (int)mu_sys4(
+	    SYS_signalfd4, -1, (long)&handled, sizeof(handled), O_CLOEXEC);
+	in_place.searched = (int)mu_sys2(SYS_eventfd2, 0, O_CLOEXEC);
+	searched = in_place.signals >= 0 && in_place.searched >= 0 &&
+	    start(&in_place) && has_room(&in_place) &&
+	    await(&in_place, &waited_ns);
+	mu_sys_close(&in_place.signals);
+	mu_sys_close(&in_place.searched);
+	if (!searched)
+		give_up(image);
+	mu_image_paused(image, mu_sys_now_ns() - begin_ns - waited_ns);
+	return searched;
 }
 
 bool
@@ -215,7 +308,13 @@ mu_in_place_try(struct mu_image *image)
 	const struct mu_snapshot snap = image->snap;
 	bool searched;
 
-	if (!is_fit(image) || mu_allocator_freeze(image) != MU_OK)
+	if (!is_fit(image))
+		return false;
+	if (mu_library.passes_by_image > 0) {
+		mu_library.passes_by_image--;
+		return false;
+	}
+	if (mu_allocator_freeze(image) != MU_OK)
 		return false;
 	searched = search(image);
 	mu_allocator_thaw(image);

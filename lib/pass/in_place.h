@@ -1,11 +1,18 @@
 /*
- * Search a small program with one thread in its own memory, without an image:
- * making, touching and freeing an image takes longer than the search.
+ * Search a program with one thread in its own memory, without an image: making,
+ * touching and freeing an image takes as long as most searches.
  */
 #ifndef LIB_PASS_IN_PLACE_H
 #define LIB_PASS_IN_PLACE_H
 
 #include "lib/state/image.h"
+
+/*
+ * True if a search in place will be tried and needs so little memory that it
+ * may begin before mu_own_image_find_room() is called; mu_in_place_try() calls
+ * it then. What image->stop says of the process is known. Runs in: original.
+ */
+bool mu_in_place_is_quick(const struct mu_image *image);
 
 /*
  * Returns true if the search is done: image->sweeper.pid is about to send its

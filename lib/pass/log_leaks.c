@@ -141,6 +141,7 @@ mu_log_leaks(
     const struct mu_pass *pass, const struct UnreachableMemoryInfo *info)
 {
 	const struct mu_shown shown = { .contents = pass->request->contents,
+		.fold = mu_library.options.group,
 		.style = MU_STYLE_PLAIN };
 	struct mu_frame_names names = { .opened = false };
 	struct mu_report report = { .info = *info,

@@ -4,13 +4,16 @@
 #include <string.h>
 
 #include "lib/driver/driver.h"
+#include "lib/pass/in_place.h"
+#include "lib/pass/own_image.h"
 #include "lib/pass/stop_method.h"
+#include "lib/pass/tracer_capture.h"
 #include "lib/pipe/candidates.h"
 #include "lib/pipe/leak_pipe.h"
 #include "lib/pipe/why_pipe.h"
 #include "lib/state/allocator_freeze.h"
 #include "lib/state/caller.h"
-#include "lib/state/left_out.h"
+#include "lib/state/gap_sync.h"
 #include "lib/state/library.h"
 #include "lib/state/sweeper_end.h"
 #include "mu/sys.h"
@@ -85,21 +88,6 @@ look_at_self(struct mu_image *image)
 	return MU_OK;
 }
 
-static enum mu_status
-open_pipe(struct mu_image *image)
-{
-	int ends[2] = { -1, -1 };
-	long error = mu_sys2(SYS_pipe2, (long)ends, O_CLOEXEC);
-
-	if (error < 0)
-		return mu_why(&image->job.why,
-		    mu_status_from_errno((int)-error),
-		    "cannot make a pipe (errno %ld)", -error);
-	image->sweeper.pipe_read = ends[0];
-	image->sweeper.pipe_write = ends[1];
-	return MU_OK;
-}
-
 /*
  * Signals stay blocked while malloc is frozen: a handler that allocates would
  * wait for the thread it interrupted. Every stop method freezes late and thaws
@@ -122,6 +110,7 @@ take_image(struct mu_image *image)
 		return mu_why(&image->job.why, MU_ERR_NO_PERMISSION,
 		    "signals cannot be blocked" MU_CURE "by a seccomp filter?");
 	}
+	image->stop.blocked_signals = mask;
 	/* Signals are blocked, so no handler can start a thread now. */
 	image->stop.alone = !image->stop.filtered && mu_sharer_none();
 	mu_caller_note_stack(image);
@@ -158,8 +147,8 @@ receive(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 		    image, references, &pass->result, info);
 	status = mu_leak_pipe_receive(
 	    image, &mu_library.results, &pass->result, info);
-	if ((image->wanted.turn != MU_TURN_FIRST && !image->wanted.blocks) ||
-	    (status != MU_OK && status != MU_PARTIAL))
+	if ((image->query.look != MU_LOOK_FIRST && !image->query.blocks) ||
+	    !mu_status_usable(status))
 		return status;
 	kept = mu_candidates_receive(image, info->num_leaks);
 	if (kept == MU_OK)
@@ -169,7 +158,10 @@ receive(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 	return kept;
 }
 
-/* Before anything is stopped: check that there is room for an image. */
+/*
+ * Before anything is stopped: check that there is room for an image. If one is
+ * hardly needed this is done during the search.
+ */
 static enum mu_status
 find_room(struct mu_image *image)
 {
@@ -180,9 +172,13 @@ find_room(struct mu_image *image)
 	    mu_proc_status_filtered(status);
 	image->stop.traced =
 	    mu_proc_status_number(status, "\nTracerPid:", 0, 10) != 0;
-	mu_room_open_with(&image->sweeper.room, image->job.pid, status);
-	return mu_room_judge(&image->sweeper.room,
-	    mu_room_can_prefer(image->job.pid), &image->job.why);
+	image->stop.locked = mu_proc_status_bytes(status, "\nVmLck:") > 0;
+	image->stop.single =
+	    mu_proc_status_number(status, "\nThreads:", 0, 10) == 1;
+	mu_copy_budget_describe(&image->sweeper.budget, image->job.pid, status);
+	image->sweeper.has_room = false;
+	return mu_in_place_is_quick(image) ? MU_OK
+					   : mu_own_image_find_room(image);
 }
 
 /* The subject of the driver. */
@@ -210,37 +206,31 @@ look_once(void *subject, struct mu_look *look)
 	struct self *self = subject;
 	struct mu_pass *pass = self->pass;
 	struct mu_image *image = &pass->image;
-	uint64_t pause_ns = image->stop.pause_ns;
 	enum mu_status status;
 
 	status = find_room(image);
 	if (status == MU_OK)
-		status = open_pipe(image);
+		status = mu_sweeper_open_pipe(&image->sweeper, &image->job.why);
 	if (status == MU_OK)
 		status = take_image(image);
-	if (image->stop.pause_ns < pause_ns)
-		image->stop.pause_ns = pause_ns;
 	if (status == MU_OK)
 		status = receive(pass, self->info);
 	mu_sweeper_reap(&image->sweeper,
-	    status == MU_OK || status == MU_PARTIAL ? image->job.deadline_ns
-						    : 0);
+	    mu_status_usable(status) ? image->job.deadline_ns : 0);
 	mu_sys_close(&image->sweeper.pipe_read);
 	mu_sys_close(&image->sweeper.pipe_write);
-	mu_room_close(&image->sweeper.room);
+	mu_copy_budget_close(&image->sweeper.budget);
 	look->status = status;
 	look->why = image->job.why;
 	look->num_leaks = self->info->num_leaks;
-	look->doubtful = image->wanted.turn == MU_TURN_FIRST &&
-	    mu_look_judged(look) && look->num_leaks > 0;
+	look->doubtful = image->query.look == MU_LOOK_FIRST &&
+	    mu_look_checked(look) && look->num_leaks > 0;
 }
 
 static bool
 worth_another(struct mu_pass *pass, enum mu_status status, unsigned tries)
 {
-	if (mu_sys_now_ns() >= pass->image.job.deadline_ns)
-		return false;
-	if (mu_left_out_again(&pass->image))
+	if (mu_gap_sync_needs_retry(&pass->image))
 		return tries < MAX_TRIES;
 	/*
 	 * A thread that blocks all signals may be ending, while setuid() waits
@@ -267,6 +257,7 @@ forget(void *subject)
 	struct mu_pass *pass = self->pass;
 	struct mu_snapshot snap = pass->image.snap;
 
+	mu_tracer_capture_end(&pass->image);
 	mu_look_drop(pass, self->info);
 	if (pass->request->references != NULL)
 		mu_references_drop(pass->request->references);
@@ -297,7 +288,7 @@ again(void *subject, const struct mu_look *look, struct mu_tries *tries)
 	if (!worth_another(self->pass, look->status, ++tries->tries))
 		return false;
 	mu_log(log, tries->tries == 1 ? MU_LOG_STEP : MU_LOG_DEBUG,
-	    "try %u: %s", tries->tries, look->why.words);
+	    "try %u: %s", tries->tries, look->why.text);
 	/* Log the steps once, not for each try. */
 	if (self->level == MU_LOG_STEP)
 		log->level = MU_LOG_INFO;
@@ -319,12 +310,12 @@ remember(void *subject, const struct mu_look *look, struct mu_why *why)
 		return mu_why(why, MU_ERR_TIMEOUT,
 		    "no time to look again (confirm=1) at %zu allocations that"
 		    " seem unreachable",
-		    pass->image.wanted.num_candidates);
+		    pass->image.query.num_candidates);
 	}
 	mu_log(&pass->image.job.log, MU_LOG_STEP,
 	    "looking again at %zu unreachable allocations",
-	    pass->image.wanted.num_candidates);
-	pass->image.wanted.turn = MU_TURN_SECOND;
+	    pass->image.query.num_candidates);
+	pass->image.query.look = MU_LOOK_SECOND;
 	return MU_OK;
 }
 
@@ -347,7 +338,7 @@ mu_look(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 	};
 
 	if (mu_library.options.confirm && pass->request->references == NULL)
-		pass->image.wanted.turn = MU_TURN_FIRST;
+		pass->image.query.look = MU_LOOK_FIRST;
 	mu_driver_run(&driver);
 	pass->image.job.log.level = self.level;
 	pass->image.job.why = driver.look.why;

@@ -131,7 +131,9 @@ get_string(const struct mu_caller *caller, bool log_contents, size_t limit)
 		.contents = log_contents,
 		.entries = &report.entries,
 	};
-	const struct mu_shown shown = { log_contents, MU_STYLE_PLAIN };
+	const struct mu_shown shown = { .contents = log_contents,
+		.fold = mu_library.options.group,
+		.style = MU_STYLE_PLAIN };
 	struct mu_text text = { NULL, 0, 0 };
 	struct mu_out out = mu_out_text(&text);
 	char *string;
@@ -260,7 +262,9 @@ memunreachable_format_leak(
 {
 	struct mu_frame_names frames = { .opened = false };
 	const struct mu_names names = mu_frame_names(&frames);
-	const struct mu_shown shown = { log_contents, MU_STYLE_PLAIN };
+	const struct mu_shown shown = { .contents = log_contents,
+		.fold = mu_library.options.group,
+		.style = MU_STYLE_PLAIN };
 	struct mu_text text = { buffer, size, 0 };
 	struct mu_out out = mu_out_text(&text);
 
@@ -279,7 +283,9 @@ memunreachable_format_info(const struct UnreachableMemoryInfo *info,
 	struct mu_report report = { .info = *info,
 		.entries = mu_entries_of(info),
 		.names = mu_frame_names(&names) };
-	const struct mu_shown shown = { log_contents, MU_STYLE_PLAIN };
+	const struct mu_shown shown = { .contents = log_contents,
+		.fold = mu_library.options.group,
+		.style = MU_STYLE_PLAIN };
 	struct mu_text text = { buffer, size, 0 };
 	struct mu_out out = mu_out_text(&text);
 

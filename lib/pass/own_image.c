@@ -5,9 +5,23 @@
 #include "lib/helpers/descriptors.h"
 #include "lib/helpers/image.h"
 #include "lib/helpers/sweeper.h"
-#include "lib/state/left_out.h"
+#include "lib/state/gap_sync.h"
+#include "lib/state/library.h"
 #include "mu/procfs.h"
 #include "mu/sys.h"
+
+enum mu_status
+mu_own_image_find_room(struct mu_image *image)
+{
+	struct mu_copy_budget *budget = &image->sweeper.budget;
+	enum mu_status status;
+
+	mu_copy_budget_find_limits(budget, &mu_library.cgroups);
+	status = mu_copy_budget_check(
+	    budget, mu_copy_budget_can_prefer(image->job.pid), &image->job.why);
+	image->sweeper.has_room = status == MU_OK;
+	return status;
+}
 
 /*
  * Its descriptors are copies, which it closes, so that no file of the program
@@ -51,8 +65,8 @@ mu_own_image_take(struct mu_image *image)
 		status = start_sweeper(image);
 	if (status != MU_OK)
 		return status;
-	mu_room_prefer(image->sweeper.pid);
-	mu_left_out_await(image);
+	mu_copy_budget_prefer(image->sweeper.pid);
+	mu_gap_sync_await(image);
 	return MU_OK;
 }
 

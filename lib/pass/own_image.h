@@ -8,6 +8,12 @@
 #include "lib/state/image.h"
 
 /*
+ * Find out if there is room for an image. MU_OK: image->sweeper.has_room is
+ * set. image->sweeper.budget has been described. Runs in: original.
+ */
+enum mu_status mu_own_image_find_room(struct mu_image *image);
+
+/*
  * Note the mappings and start the sweeper: image->sweeper.pid is set when this
  * is MU_OK. image->snap has the threads. Signals are blocked. Runs in:
  * original.
@@ -15,7 +21,7 @@
 enum mu_status mu_own_image_take(struct mu_image *image);
 
 /*
- * Called after the threads were released: close what mu_left_out_prepare()
+ * Called after the threads were released: close what mu_gap_sync_prepare()
  * opened.
  */
 void mu_own_image_close(struct mu_image *image);

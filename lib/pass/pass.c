@@ -7,10 +7,10 @@
 
 #include <string.h>
 
+#include "lib/pass/info.h"
 #include "lib/pass/look.h"
-#include "lib/pass/outcome.h"
 #include "lib/pipe/candidates.h"
-#include "lib/state/left_out.h"
+#include "lib/state/gap_sync.h"
 #include "lib/state/library.h"
 #include "lib/state/log_sink.h"
 #include "lib/state/sweeper_end.h"
@@ -23,12 +23,14 @@
 /* Registers of 1024 threads and 65530 mappings need about 10 MiB. */
 #define ARENA_LIMIT ((size_t)1 << 30)
 
-static struct mu_wanted
+static struct mu_query
 want(const struct mu_request *request)
 {
-	return (struct mu_wanted) {
+	return (struct mu_query) {
 		.limit = request->limit,
 		.contents = request->contents,
+		.by =
+		    request->groups != NULL ? request->groups->by : MU_BY_BLOCK,
 		.blocks = request->unreachable != NULL,
 		.references = request->references != NULL,
 		.hidden = request->references != NULL
@@ -55,14 +57,18 @@ begin(struct mu_pass *pass, const struct mu_request *request)
 				.begin_ns = mu_sys_now_ns(),
 				.log = { .fd = -1, .syslog_fd = -1 },
 			},
-			.stop = { .at_end = request->at_end },
+			.stop = {
+				.at_end = request->at_end,
+				.brief = request->brief,
+				.hold = request->hold,
+			},
 			.caller = request->caller,
 			.uncopied = { .memory = -1, .pagemap = -1 },
-			.wanted = want(request),
+			.query = want(request),
 			.sweeper = {
 				.pipe_read = -1,
 				.pipe_write = -1,
-				.room = { .headroom = { .meminfo = -1 } },
+				.budget = { .headroom = { .meminfo = -1 } },
 			},
 		},
 	};
@@ -98,7 +104,7 @@ end(struct mu_pass *pass)
 	mu_sys_close(&pass->image.sweeper.pipe_write);
 	drop_stack(pass);
 	mu_results_drop(&mu_library.results, &pass->result.entries);
-	mu_left_out_close(&pass->image);
+	mu_gap_sync_close(&pass->image);
 	mu_log_sink_close(&pass->image.job.log);
 	if (pass->image.stop.abandoned)
 		return;
@@ -149,12 +155,17 @@ run(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 	status = mu_procfs_enter(&pass->image.job.why);
 	if (status != MU_OK)
 		return status;
+	if (mu_library.filter == NULL)
+		mu_library.filter = mu_words_choose();
+	pass->image.query.filter = mu_library.filter;
 	status = mu_look(pass, info);
 	mu_procfs_leave();
-	if (status != MU_OK && status != MU_PARTIAL)
+	if (!mu_status_usable(status))
 		return status;
 	if (pass->request->usage != NULL)
 		*pass->request->usage = pass->result.usage;
+	if (pass->request->groups != NULL)
+		*pass->request->groups = pass->result.groups;
 	kept = mu_candidates_keep(&pass->image, pass->request->unreachable);
 	if (kept == MU_OK)
 		kept = keep_entries(pass, info);
@@ -171,7 +182,7 @@ struct call {
 	uintptr_t sp; /* where our frames on the caller's stack end */
 	struct mu_range stack;
 	size_t place; /* slot in mu_library.under_way */
-	bool judged;
+	bool checked;
 };
 
 static void
@@ -187,12 +198,12 @@ answer(void *arg)
 	if (mu_range_size(pass.image.own_stack) > 0)
 		call->place =
 		    mu_under_way_add(&mu_library.under_way, &pass.image);
-	status =
-	    mu_lock_take(&mu_library.pass_lock, pass.image.job.deadline_ns);
+	status = mu_lock_take(
+	    &mu_library.pass_lock, mu_image_locks_until(&pass.image));
 	if (status == MU_OK) {
 		mu_under_way_drop_inherited(&mu_library.under_way, &pass.image);
 		status = run(&pass, call->info);
-		mu_outcome_tell(&pass, status, call->info);
+		mu_info_fill(&pass, status, call->info);
 		hand_over(&pass);
 		end(&pass);
 		mu_lock_release(&mu_library.pass_lock);
@@ -201,14 +212,14 @@ answer(void *arg)
 		    status == MU_ERR_BUSY
 			? "asked for from within a pass of the same thread"
 			: "another pass did not end in time");
-		mu_outcome_tell(&pass, status, call->info);
+		mu_info_fill(&pass, status, call->info);
 		end(&pass);
 	}
-	call->judged = status == MU_OK || status == MU_PARTIAL;
+	call->checked = mu_status_usable(status);
 }
 
 /*
- * Runs on a stack of its own: a pass needs about 20 KiB, and the caller may
+ * Runs on a separate stack: a pass needs about 20 KiB, and the caller may
  * have PTHREAD_STACK_MIN, or a coroutine's stack.
  */
 bool
@@ -220,7 +231,7 @@ mu_pass_run(
 
 	if (mu_sys_failed(stack)) {
 		answer(&call);
-		return call.judged;
+		return call.checked;
 	}
 	call.stack.begin = (uintptr_t)stack;
 	call.stack.end = call.stack.begin + STACK_SIZE;
@@ -231,5 +242,5 @@ mu_pass_run(
 	 */
 	mu_under_way_remove(&mu_library.under_way, call.place, call.stack);
 	mu_sys_munmap((void *)call.stack.begin, STACK_SIZE);
-	return call.judged;
+	return call.checked;
 }

@@ -18,7 +18,7 @@ struct mu_pass {
 /*
  * Run a pass and fill INFO (zeroed by the caller, except version). The caller
  * frees info->leaks, which is set if request->array asks for it. Returns true
- * if the heap was judged.
+ * if the heap was checked.
  *
  * Runs in: original. Uses no malloc, no errno.
  */

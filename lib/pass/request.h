@@ -21,12 +21,17 @@ struct mu_request {
 	enum mu_log_policy log_policy;
 	bool contents; /* entries and log have the contents of blocks */
 	bool at_end;   /* if we cannot check, the command that traces us does */
+	bool brief;    /* at_end: only it stops threads, and locks are waited
+			  for no longer than MU_STOP_BRIEF_NS */
+	bool hold;     /* brief: the program ends behind this, so threads stay
+			  stopped behind the last look, for a while */
 	bool array;    /* return the entries as an array: info->leaks */
 	struct mu_entries *entries; /* return all entries, packed, in memory of
 				       mu_library.results; NULL: no */
 	struct mu_references *references;   /* asked for; NULL: leaks are */
 	struct mu_unreachable *unreachable; /* return these as well; NULL: no */
 	struct mu_pipe_usage *usage;        /* of the heap, too; NULL: not */
+	struct mu_groups_info *groups;      /* of the entries; NULL: none */
 	size_t *cure; /* receives the index of the remedy in info->reason, 0:
 			 none; may be NULL */
 };

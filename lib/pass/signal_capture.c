@@ -8,7 +8,7 @@
 #include "lib/pass/own_image.h"
 #include "lib/state/allocator_freeze.h"
 #include "lib/state/caller.h"
-#include "lib/state/left_out.h"
+#include "lib/state/gap_sync.h"
 #include "mu/sys.h"
 #include "ptrace/live/pause.h"
 #include "ptrace/live/signal_stop.h"
@@ -29,7 +29,7 @@ take_image(struct mu_image *image, struct mu_signal_stop *stop)
 		status = mu_own_image_take(image);
 	if (status == MU_OK && !mu_signal_stop_is_full(stop))
 		status = mu_why(&image->job.why, MU_ERR_TIMEOUT,
-		    "the image was not taken before the threads went on");
+		    "the image was not taken before the threads continued");
 	return status;
 }
 
@@ -47,11 +47,12 @@ mu_signal_capture(struct mu_image *image)
 		return mu_why(&image->job.why, MU_ERR_NO_MEMORY,
 		    "no memory for a list of the threads");
 	image->stop.unasked = 0; /* their frames contain it */
-	mu_left_out_prepare(image);
+	mu_gap_sync_prepare(image);
 	status = mu_signal_stop_prepare(stop, image->job.pid, image->job.tid,
 	    &image->job.arena, &image->job.why);
 	if (status == MU_OK)
-		status = mu_pause_await_calm(image->job.pid, &image->job.why);
+		status = mu_pause_await_interruptible(
+		    image->job.pid, &image->job.why);
 	if (status == MU_OK)
 		status = mu_allocator_freeze(image);
 	if (status == MU_OK)
@@ -66,8 +67,8 @@ mu_signal_capture(struct mu_image *image)
 	mu_allocator_thaw(image);
 	if (!mu_signal_stop_release(stop))
 		image->stop.abandoned = true;
-	image->stop.pause_ns =
-	    stop->end_ns > stop->begin_ns ? stop->end_ns - stop->begin_ns : 0;
+	if (stop->end_ns > stop->begin_ns)
+		mu_image_paused(image, stop->end_ns - stop->begin_ns);
 	mu_own_image_close(image);
 	return status;
 }

@@ -1,6 +1,8 @@
 /*
  * Take the image in the calling thread while all others wait in a signal
  * handler: used if ptrace is refused.
+ *
+ * Runs in: original.
  */
 #ifndef LIB_PASS_SIGNAL_CAPTURE_H
 #define LIB_PASS_SIGNAL_CAPTURE_H

@@ -3,11 +3,12 @@
 #include <string.h>
 
 #include "lib/helpers/collector.h"
-#include "lib/pass/halted_capture.h"
 #include "lib/pass/in_place.h"
+#include "lib/pass/own_image.h"
 #include "lib/pass/signal_capture.h"
+#include "lib/pass/tracer_capture.h"
 #include "lib/state/allocator_freeze.h"
-#include "lib/state/left_out.h"
+#include "lib/state/gap_sync.h"
 #include "lib/state/library.h"
 #include "mu/sys.h"
 #include "mu/text.h"
@@ -54,8 +55,8 @@ by_ptrace(struct mu_image *image)
 {
 	mu_image_stop_within(image, PROBE_NS);
 	image->stop.method = MEMUNREACHABLE_STOP_PTRACE;
-	if (mu_probe_deadly(false, image->stop.until_ns))
-		return mu_refusal_deadly(&image->job.why);
+	if (mu_probe_kills(false, image->stop.until_ns))
+		return mu_refusal_by_sigsys(&image->job.why);
 	return mu_collector_run(image);
 }
 
@@ -164,10 +165,10 @@ by_tracer(struct mu_image *image)
 {
 	enum mu_status status = MU_ERR_ALREADY_TRACED;
 
-	if (!mu_halted_is_possible(image))
+	if (!mu_tracer_capture_is_possible(image))
 		return status;
 	image->stop.method = MEMUNREACHABLE_STOP_PTRACE;
-	status = mu_halted_capture(image);
+	status = mu_tracer_capture(image);
 	return status;
 }
 
@@ -194,7 +195,7 @@ run_auto(struct mu_image *image)
 		return refusal;
 	why = image->job.why;
 	mu_log(
-	    &image->job.log, MU_LOG_DEBUG, "%s; stopping by signal", why.words);
+	    &image->job.log, MU_LOG_DEBUG, "%s; stopping by signal", why.text);
 	status = by_signal(image);
 	if (status == MU_OK || is_of_malloc(status))
 		return status;
@@ -217,18 +218,26 @@ mu_stop_method_run(struct mu_image *image)
 		return status;
 	if (!mu_probe_helpers_stay())
 		return mu_why(&image->job.why, MU_ERR_RESOURCES,
-		    "what we start would land in another PID namespace" MU_CURE
+		    "a process that we start would be in another PID namespace" MU_CURE
 		    "ask"
 		    " before unshare(CLONE_NEWPID) or setns()");
 	image->stop.tries++;
 	image->stop.blocked = false;
 	if (mu_in_place_try(image))
 		return MU_OK;
-	mu_left_out_open(image);
-	switch (mu_library.options.stop) {
+	if (mu_sys_now_ns() >= image->job.deadline_ns)
+		return mu_why(&image->job.why, MU_ERR_TIMEOUT,
+		    "the sweeper did not finish in time");
+	if (!image->sweeper.has_room) {
+		status = mu_own_image_find_room(image);
+		if (status != MU_OK)
+			return status;
+	}
+	mu_gap_sync_open(image);
+	switch (image->stop.brief ? MU_STOP_PTRACE : mu_library.options.stop) {
 	case MU_STOP_PTRACE:
 		status = by_tracer(image);
-		if (status == MU_ERR_ALREADY_TRACED)
+		if (status == MU_ERR_ALREADY_TRACED && !image->stop.brief)
 			status = by_ptrace(image);
 		break;
 	case MU_STOP_SIGNAL:

@@ -48,24 +48,24 @@ mu_candidates_send(int fd, const struct mu_blocks *blocks)
 enum mu_status
 mu_candidates_receive(struct mu_image *image, size_t count)
 {
-	image->wanted.num_candidates = 0;
-	image->wanted.candidates = mu_arena_alloc(
-	    &image->job.arena, count, sizeof(*image->wanted.candidates));
-	if (image->wanted.candidates == NULL)
+	image->query.num_candidates = 0;
+	image->query.candidates = mu_arena_alloc(
+	    &image->job.arena, count, sizeof(*image->query.candidates));
+	if (image->query.candidates == NULL)
 		return mu_why(&image->job.why, MU_ERR_NO_MEMORY,
-		    "no memory to keep %zu unreachable blocks in mind for the"
+		    "no memory to keep %zu unreachable blocks for the"
 		    " second look",
 		    count);
-	image->wanted.num_candidates = count;
-	return mu_pipe_read(&image->sweeper, image->wanted.candidates,
-	    count * sizeof(*image->wanted.candidates), &image->job.why);
+	image->query.num_candidates = count;
+	return mu_pipe_read(&image->sweeper, image->query.candidates,
+	    count * sizeof(*image->query.candidates), &image->job.why);
 }
 
 enum mu_status
 mu_candidates_keep(struct mu_image *image, struct mu_unreachable *unreachable)
 {
 	size_t size =
-	    image->wanted.num_candidates * sizeof(*image->wanted.candidates);
+	    image->query.num_candidates * sizeof(*image->query.candidates);
 
 	if (unreachable == NULL || size == 0)
 		return MU_OK;
@@ -73,8 +73,8 @@ mu_candidates_keep(struct mu_image *image, struct mu_unreachable *unreachable)
 	if (unreachable->blocks == NULL)
 		return mu_why(&image->job.why, MU_ERR_NO_MEMORY,
 		    "no memory for %zu unreachable blocks",
-		    image->wanted.num_candidates);
-	memcpy(unreachable->blocks, image->wanted.candidates, size);
-	unreachable->count = image->wanted.num_candidates;
+		    image->query.num_candidates);
+	memcpy(unreachable->blocks, image->query.candidates, size);
+	unreachable->count = image->query.num_candidates;
 	return MU_OK;
 }

@@ -19,7 +19,7 @@ struct mu_unreachable {
 bool mu_candidates_send(int fd, const struct mu_blocks *blocks);
 
 /*
- * Receive COUNT of them into image->wanted. Runs in: original. Uses no malloc,
+ * Receive COUNT of them into image->query. Runs in: original. Uses no malloc,
  * no errno.
  */
 enum mu_status mu_candidates_receive(struct mu_image *image, size_t count);

@@ -36,7 +36,7 @@ void
 mu_entries_open(struct mu_entries_at *at, const struct mu_entries *entries)
 {
 	at->entries = *entries;
-	at->number = 0;
+	at->number = at->group = 0;
 	mu_packed_open(&at->packed, entries->packed, entries->size);
 }
 
@@ -53,13 +53,50 @@ mu_entries_next(struct mu_entries_at *at)
 		return NULL;
 	}
 	at->number++;
+	at->group = entry.group > at->entries.num_groups ? 0 : entry.group;
 	convert(&at->leak, &entry);
 	explicit_bzero(&entry, sizeof(entry));
 	return &at->leak;
 }
 
+void
+mu_groups_open(struct mu_groups_at *at, const struct mu_entries *entries)
+{
+	at->left = entries->num_groups;
+	mu_packed_open(&at->packed, entries->packed + entries->groups_at,
+	    entries->size - entries->groups_at);
+}
+
+const struct mu_lost_group *
+mu_groups_next(struct mu_groups_at *at)
+{
+	if (at->left == 0 || !mu_packed_next_group(&at->packed, &at->group)) {
+		explicit_bzero(at, sizeof(*at));
+		return NULL;
+	}
+	at->left--;
+	convert(&at->example, &at->group.example);
+	return &at->group;
+}
+
+/* True if the groups are well-formed, and nothing follows them. */
+static bool
+check_groups(const struct mu_entries *entries)
+{
+	struct mu_groups_at at;
+	size_t count = 0;
+	bool good;
+
+	mu_groups_open(&at, entries);
+	while (count < entries->num_groups && mu_groups_next(&at) != NULL)
+		count++;
+	good = count == entries->num_groups && at.packed.next == at.packed.end;
+	explicit_bzero(&at, sizeof(at));
+	return good;
+}
+
 bool
-mu_entries_check(const struct mu_entries *entries, size_t *num_more)
+mu_entries_check(struct mu_entries *entries, size_t *num_more)
 {
 	struct mu_packed_at at;
 	struct mu_leak entry;
@@ -67,12 +104,13 @@ mu_entries_check(const struct mu_entries *entries, size_t *num_more)
 
 	*num_more = 0;
 	mu_packed_open(&at, entries->packed, entries->size);
-	for (; mu_packed_next(&at, &entry); count++)
+	for (; count < entries->count && mu_packed_next(&at, &entry); count++)
 		*num_more += entry.num_more;
+	entries->groups_at = (size_t)(at.next - entries->packed);
 	count = at.damaged ? SIZE_MAX : count;
 	explicit_bzero(&at, sizeof(at));
 	explicit_bzero(&entry, sizeof(entry));
-	return count == entries->count;
+	return count == entries->count && check_groups(entries);
 }
 
 void

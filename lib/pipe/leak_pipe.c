@@ -48,7 +48,7 @@ mu_leak_pipe_send(int fd, enum mu_status status, const struct mu_why *why,
 	struct mu_pipe_header header =
 	    mu_pipe_header(MU_PIPE_LEAKS, status, why, heap);
 
-	if (status == MU_OK || status == MU_PARTIAL) {
+	if (mu_status_usable(status)) {
 		header.num_leaks = leaks->num_leaks;
 		header.leak_bytes = leaks->leak_bytes;
 		header.num_entries = leaks->entries.count;
@@ -60,19 +60,19 @@ mu_leak_pipe_send(int fd, enum mu_status status, const struct mu_why *why,
 		header.unreported_bytes = leaks->unreported_bytes;
 		header.unrecorded_least = leaks->unrecorded_least;
 		header.unrecorded_most = leaks->unrecorded_most;
+		header.groups = leaks->groups;
 	}
 	return mu_pipe_write(fd, &header, sizeof(header)) &&
-	    (header.num_entries == 0 || send_entries(fd, &leaks->entries));
+	    (header.entries_size == 0 || send_entries(fd, &leaks->entries));
 }
 
 bool
 mu_leak_pipe_check(const struct mu_pipe_header *header, size_t limit)
 {
 	return mu_pipe_check(header, MU_PIPE_LEAKS) &&
-	    header->num_entries <= limit &&
-	    header->entries_size / MU_PACKED_LEAST >= header->num_entries &&
-	    header->entries_size / MU_PACKED_MOST <= header->num_entries &&
-	    (header->num_entries > 0 || header->entries_size == 0) &&
+	    header->num_entries <= limit && header->groups.count <= limit &&
+	    mu_packed_fits(&header->groups, header->num_entries,
+		header->entries_size, header->num_leaks, header->leak_bytes) &&
 	    header->num_total <= header->num_leaks &&
 	    header->unreported_count <= header->num_leaks &&
 	    header->unreported_bytes <= header->leak_bytes &&
@@ -94,8 +94,9 @@ receive_entries(struct mu_image *image, struct mu_results *results,
 	enum mu_status status;
 
 	*entries = (struct mu_entries) { .size = header->entries_size,
-		.count = header->num_entries };
-	if (entries->count == 0)
+		.count = header->num_entries,
+		.num_groups = header->groups.count };
+	if (entries->size == 0)
 		return MU_OK;
 	entries->packed = mu_results_new_bytes(results, entries->size);
 	if (entries->packed == NULL)
@@ -123,13 +124,14 @@ mu_leak_pipe_receive(struct mu_image *image, struct mu_results *results,
 	if (status != MU_OK)
 		return status;
 	status = mu_pipe_take(&header,
-	    mu_leak_pipe_check(&header, image->wanted.limit), result,
+	    mu_leak_pipe_check(&header, image->query.limit), result,
 	    &image->job.why);
-	if (status != MU_OK && status != MU_PARTIAL)
+	if (!mu_status_usable(status))
 		return status;
 	status = receive_entries(image, results, result, &header);
 	if (status != MU_OK)
 		return status;
+	result->groups = header.groups;
 	result->usage = header.usage;
 	result->usage.glibc_major = image->stop.self.glibc_major;
 	result->usage.glibc_minor = image->stop.self.glibc_minor;

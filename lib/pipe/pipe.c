@@ -40,9 +40,9 @@ sweeper_died(struct mu_sweeper *sweeper, struct mu_why *why)
 
 	mu_sweeper_reap(sweeper, sweeper->deadline_ns);
 	status = sweeper->status;
-	if (sweeper->room.tight && WIFSIGNALED(status) &&
+	if (sweeper->budget.tight && WIFSIGNALED(status) &&
 	    WTERMSIG(status) == SIGKILL)
-		return mu_room_refuse(&sweeper->room, why);
+		return mu_copy_budget_refuse(&sweeper->budget, why);
 	return mu_why_died(why, "the sweeper", status);
 }
 
@@ -63,8 +63,8 @@ next_look(const struct mu_sweeper *sweeper)
 {
 	uint64_t now = mu_sys_now_ns(), nap_ns = 0;
 
-	if (sweeper->room.next_ns > now)
-		nap_ns = sweeper->room.next_ns - now;
+	if (sweeper->budget.next_ns > now)
+		nap_ns = sweeper->budget.next_ns - now;
 	return mu_sys_timespec(nap_ns < POLL_NS ? nap_ns : POLL_NS);
 }
 
@@ -78,8 +78,8 @@ await_data(struct mu_sweeper *sweeper, struct mu_why *why)
 	long n;
 
 	for (;;) {
-		if (mu_room_is_short(&sweeper->room))
-			return mu_room_refuse(&sweeper->room, why);
+		if (mu_copy_budget_is_short(&sweeper->budget))
+			return mu_copy_budget_refuse(&sweeper->budget, why);
 		/*
 		 * Reset each time: the raw call stores the remaining time in
 		 * it.
@@ -149,7 +149,7 @@ mu_pipe_header(enum mu_pipe_kind kind, enum mu_status status,
 
 	if (status != MU_OK)
 		header.why = *why;
-	if (status == MU_OK || status == MU_PARTIAL) {
+	if (mu_status_usable(status)) {
 		header.transient = heap->transient;
 		header.num_allocations = heap->blocks.count;
 		header.allocation_bytes = heap->blocks.bytes;
@@ -160,14 +160,14 @@ mu_pipe_header(enum mu_pipe_kind kind, enum mu_status status,
 bool
 mu_pipe_check(const struct mu_pipe_header *header, enum mu_pipe_kind kind)
 {
-	bool judged = header->status == MU_OK || header->status == MU_PARTIAL;
+	bool checked = mu_status_usable(header->status);
 
 	return header->magic == MU_PIPE_MAGIC &&
 	    header->version == MU_PIPE_VERSION &&
 	    header->header_size == sizeof(*header) && header->kind == kind &&
 	    header->status < MU_STATUS_COUNT &&
 	    header->num_entries <= header->num_total &&
-	    (judged ||
+	    (checked ||
 		(header->num_allocations == 0 && header->num_total == 0)) &&
 	    mu_why_check(&header->why);
 }
@@ -186,7 +186,7 @@ mu_pipe_take(const struct mu_pipe_header *header, bool checked,
 	if (!checked)
 		return mu_pipe_damaged(why);
 	*why = header->why;
-	if (header->status != MU_OK && header->status != MU_PARTIAL)
+	if (!mu_status_usable(header->status))
 		return header->status;
 	result->transient = header->transient != 0;
 	return header->status;

@@ -14,7 +14,7 @@
 #include "lib/state/image.h"
 
 #define MU_PIPE_MAGIC 0x656c62616863726eull /* "nrchable" */
-#define MU_PIPE_VERSION 8
+#define MU_PIPE_VERSION 9
 
 /* What the entries are. */
 enum mu_pipe_kind {
@@ -40,6 +40,7 @@ struct mu_pipe_header {
 	uint64_t unreported_count, unreported_bytes;
 	uint64_t unrecorded_least, unrecorded_most;
 	struct mu_pipe_usage usage;
+	struct mu_groups_info groups; /* which follow the entries */
 };
 
 /* Write all SIZE bytes; false if the reader is gone. Runs in: sweeper. */

@@ -19,6 +19,7 @@ struct mu_result {
 	size_t num_more;           /* frames after the first 16 of each entry */
 	bool transient; /* the partial answer may be complete next time */
 	struct mu_pipe_usage usage; /* of the heap */
+	struct mu_groups_info groups;
 };
 
 #endif

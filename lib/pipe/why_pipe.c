@@ -36,7 +36,7 @@ mu_why_pipe_send(int fd, enum mu_status status, const struct mu_why *why,
 	struct mu_pipe_header header =
 	    mu_pipe_header(MU_PIPE_REFERENCES, status, why, heap);
 
-	if (status == MU_OK || status == MU_PARTIAL) {
+	if (mu_status_usable(status)) {
 		header.num_total = referrers->total;
 		header.num_entries = referrers->count;
 		header.entries_size =
@@ -56,9 +56,10 @@ mu_why_pipe_check(const struct mu_pipe_header *header)
 	    header->num_total <= PTRDIFF_MAX;
 }
 
-bool
-mu_why_pipe_check_entry(
-    const struct mu_referrer *entry, const struct mu_snapshot *snap)
+/* True if a sweeper can have sent ENTRY for the threads and mappings of SNAP.
+ */
+static bool
+check_entry(const struct mu_referrer *entry, const struct mu_snapshot *snap)
 {
 	return entry->kind >= MU_REFERRER_GLOBAL &&
 	    entry->kind < MU_REFERRER_KINDS && entry->reachable <= 1 &&
@@ -66,7 +67,7 @@ mu_why_pipe_check_entry(
 		entry->thread == MU_NO_INDEX) &&
 	    (entry->mapping < snap->num_mappings ||
 		entry->mapping == MU_NO_INDEX) &&
-	    entry->place <= MU_PLACE_END;
+	    entry->regno <= MU_REGNO_END;
 }
 
 static enum mu_status
@@ -92,7 +93,7 @@ receive_entries(
 	status = mu_pipe_read(&image->sweeper, *entries,
 	    count * sizeof(**entries), &image->job.why);
 	for (i = 0; i < count && status == MU_OK; i++)
-		if (!mu_why_pipe_check_entry(&(*entries)[i], &image->snap))
+		if (!check_entry(&(*entries)[i], &image->snap))
 			status = mu_pipe_damaged(&image->job.why);
 	return status;
 }
@@ -143,7 +144,7 @@ unpack(struct MemunreachableReference *to, const struct mu_referrer *from,
 	to->size = from->size;
 	to->reachable = from->reachable != 0;
 	if (from->kind == MU_REFERRER_REGISTER)
-		mu_register_name(&text, from->place);
+		mu_register_name(&text, from->regno);
 	to->path = name;
 }
 
@@ -192,7 +193,7 @@ mu_why_pipe_receive(struct mu_image *image, struct mu_references *references,
 		return status;
 	status = mu_pipe_take(
 	    &header, mu_why_pipe_check(&header), result, &image->job.why);
-	if (status != MU_OK && status != MU_PARTIAL)
+	if (!mu_status_usable(status))
 		return status;
 	info->num_allocations = header.num_allocations;
 	info->allocation_bytes = header.allocation_bytes;

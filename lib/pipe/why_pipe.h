@@ -36,10 +36,6 @@ bool mu_why_pipe_send(int fd, enum mu_status status, const struct mu_why *why,
 /* True if a sweeper can have sent HEADER. Pure. */
 bool mu_why_pipe_check(const struct mu_pipe_header *header);
 
-/* True if it can have sent ENTRY for the threads and mappings of SNAP. */
-bool mu_why_pipe_check_entry(
-    const struct mu_referrer *entry, const struct mu_snapshot *snap);
-
 /*
  * Receive the result into REFERENCES and the counts of INFO. Returns the
  * sweep's status, or why it could not be received.

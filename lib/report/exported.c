@@ -28,7 +28,7 @@ read_at(uintptr_t address, void *buffer, size_t size)
 
 /* glibc adds the load bias to most of these in memory, but not to all. */
 static uintptr_t
-settle(uintptr_t value, uintptr_t begin, uintptr_t bias)
+absolute_address(uintptr_t value, uintptr_t begin, uintptr_t bias)
 {
 	return value < begin ? value + bias : value;
 }
@@ -49,20 +49,22 @@ read_dynamic(
 			return true;
 		case DT_SYMTAB:
 			dynamic->symbols =
-			    settle(entry.d_un.d_ptr, begin, bias);
+			    absolute_address(entry.d_un.d_ptr, begin, bias);
 			break;
 		case DT_STRTAB:
-			dynamic->names = settle(entry.d_un.d_ptr, begin, bias);
+			dynamic->names =
+			    absolute_address(entry.d_un.d_ptr, begin, bias);
 			break;
 		case DT_STRSZ:
 			dynamic->names_size = entry.d_un.d_val;
 			break;
 		case DT_HASH:
-			dynamic->hash = settle(entry.d_un.d_ptr, begin, bias);
+			dynamic->hash =
+			    absolute_address(entry.d_un.d_ptr, begin, bias);
 			break;
 		case DT_GNU_HASH:
 			dynamic->gnu_hash =
-			    settle(entry.d_un.d_ptr, begin, bias);
+			    absolute_address(entry.d_un.d_ptr, begin, bias);
 			break;
 		}
 	}

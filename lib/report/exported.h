@@ -9,6 +9,8 @@
  *
  * Memory is read by process_vm_readv(2): if a module is unloaded, that fails
  * without a fault.
+ *
+ * Runs in: original.
  */
 #ifndef LIB_REPORT_EXPORTED_H
 #define LIB_REPORT_EXPORTED_H

@@ -6,6 +6,8 @@
  * another thread may unload a module at any time. The linker itself is not
  * called, since the program may hold its lock. Debug information is read by the
  * command only.
+ *
+ * Runs in: original.
  */
 #ifndef LIB_REPORT_FRAME_NAMES_H
 #define LIB_REPORT_FRAME_NAMES_H
@@ -42,6 +44,7 @@ struct mu_frame_names {
 /* The interface for reports. Reads nothing before the first frame. */
 struct mu_names mu_frame_names(struct mu_frame_names *names);
 
+/* Release the memory. Accepts the zero value; may be called twice. */
 void mu_frame_names_close(struct mu_frame_names *names);
 
 #endif

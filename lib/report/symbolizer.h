@@ -42,6 +42,7 @@ bool mu_symbolizer_open(struct mu_symbolizer *symbolizer);
 bool mu_symbolizer_run(struct mu_symbolizer *symbolizer, const char *text,
     size_t length, struct mu_symbolized *out);
 
+/* Free OUT. Accepts the zero value. */
 void mu_symbolized_release(struct mu_symbolized *out);
 
 #endif

@@ -19,7 +19,10 @@
 #define GRACE_NS (2 * MU_NS_PER_SEC) /* after the deadline */
 #define DESCRIPTORS_MAX (1 << 16)
 
-/* Called by the first of the two processes; they share the table. */
+/*
+ * The first of the two processes to get here closes it: they share the table of
+ * descriptors.
+ */
 static void
 close_descriptor(struct mu_symbolizer_process *process)
 {

@@ -30,7 +30,7 @@ mu_allocator_freeze(struct mu_image *image)
 {
 	const struct mu_heap_freeze freeze = {
 		.arena = &image->job.arena,
-		.deadline_ns = image->job.deadline_ns,
+		.deadline_ns = mu_image_locks_until(image),
 		.single = is_single(image),
 	};
 	enum mu_status status =

@@ -18,7 +18,7 @@ write_all(int fd, const void *data, size_t size)
 bool
 mu_answer_file_write(const char *path, const struct UnreachableMemoryInfo *info,
     size_t cure, const struct mu_entries *entries,
-    const struct mu_pipe_usage *usage)
+    const struct mu_pipe_usage *usage, const struct mu_groups_info *groups)
 {
 	struct mu_answer_header header = {
 		.magic = MU_ANSWER_MAGIC,
@@ -28,6 +28,7 @@ mu_answer_file_write(const char *path, const struct UnreachableMemoryInfo *info,
 		.cure = (uint32_t)cure,
 		.info = *info,
 		.usage = *usage,
+		.groups = *groups,
 	};
 	char name[MU_PATH_MAX + 16];
 	bool done;
@@ -64,8 +65,8 @@ mu_answer_file_check(
 	return header->usage.all.arenas == NULL &&
 	    header->usage.all.num_arenas <= MU_PIPE_ARENAS &&
 	    info->leaks == NULL &&
-	    rest / MU_PACKED_LEAST >= info->num_reported &&
-	    rest / MU_PACKED_MOST <= info->num_reported &&
+	    mu_packed_fits(&header->groups, info->num_reported, rest,
+		info->num_leaks, info->leak_bytes) &&
 	    info->num_reported <= info->num_leaks &&
 	    info->num_leaks <= info->num_allocations &&
 	    info->leak_bytes <= info->allocation_bytes && info->status >= 0 &&

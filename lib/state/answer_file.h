@@ -16,7 +16,7 @@
 #include "memunreachable/memunreachable.h"
 
 #define MU_ANSWER_MAGIC 0x726577736e61756dull /* "muanswer" */
-#define MU_ANSWER_VERSION 4
+#define MU_ANSWER_VERSION 5
 
 struct mu_answer_header {
 	uint64_t magic;
@@ -26,19 +26,25 @@ struct mu_answer_header {
 	uint32_t cure; /* index of the remedy in info.reason; 0: none */
 	struct UnreachableMemoryInfo info; /* info.leaks is NULL */
 	struct mu_pipe_usage usage;
-	/* info.num_reported entries, packed (lib/pipe/entries.h), follow */
+	struct mu_groups_info groups;
+	/*
+	 * info.num_reported entries and groups.count groups, packed
+	 * (lib/pipe/entries.h), follow
+	 */
 };
 
 /*
- * Write INFO, whose reason has its remedy at CURE, the packed ENTRIES, and
- * USAGE to the file PATH.PID, which is created with mode 0600 and not through a
- * link. Returns false if not all could be written; the file is removed then.
+ * Write INFO, whose reason has its remedy at CURE, the packed ENTRIES with
+ * GROUPS, and USAGE to the file PATH.PID, which is created with mode 0600 and
+ * not through a link. Returns false if not all could be written; the file is
+ * removed then.
  *
  * Runs in: original. Uses no malloc, no errno.
  */
 bool mu_answer_file_write(const char *path,
     const struct UnreachableMemoryInfo *info, size_t cure,
-    const struct mu_entries *entries, const struct mu_pipe_usage *usage);
+    const struct mu_entries *entries, const struct mu_pipe_usage *usage,
+    const struct mu_groups_info *groups);
 
 /*
  * True if mu_answer_file_write() can have written HEADER for process PID to a

@@ -32,11 +32,11 @@ mu_caller_add(struct mu_image *image)
 	    !mu_arena_extend(&image->job.arena, snap->values, snap->num_values,
 		num_values) ||
 	    !mu_arena_extend(
-		&image->job.arena, snap->places, snap->num_values, num_values))
+		&image->job.arena, snap->regnos, snap->num_values, num_values))
 		goto no_memory;
 	for (i = 0; i < MU_CALLEE_SAVED; i++)
-		snap->places[snap->num_values + i] =
-		    (uint16_t)(MU_PLACE_SAVED + i);
+		snap->regnos[snap->num_values + i] =
+		    (uint16_t)(MU_REGNO_SAVED + i);
 	snap->threads[snap->num_threads++] = (struct mu_thread) {
 		.tid = image->job.tid,
 		.sp = caller->sp,

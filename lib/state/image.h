@@ -3,10 +3,14 @@
  * collector and sweeper share.
  *
  * The collector sees it because it shares the memory, the sweeper has a copy.
+ *
+ * Runs in: original, collector, sweeper.
  */
 #ifndef LIB_STATE_IMAGE_H
 #define LIB_STATE_IMAGE_H
 
+#include "heapwalk/fold/leaks.h"
+#include "heapwalk/graph/words.h"
 #include "heapwalk/subject/snapshot.h"
 #include "lib/state/job.h"
 #include "lib/state/stop.h"
@@ -16,27 +20,29 @@
 #include "mu/sys.h"
 
 struct mu_caller;   /* lib/state/caller.h */
-struct mu_left_out; /* lib/state/left_out.h */
+struct mu_gap_sync; /* lib/state/gap_sync.h */
 
 /* Which look of a pass this is; with the option confirm there are two. */
-enum mu_turn { MU_TURN_ONLY, MU_TURN_FIRST, MU_TURN_SECOND };
+enum mu_which_look { MU_LOOK_ONLY, MU_LOOK_FIRST, MU_LOOK_SECOND };
 
 /* What the sweeper is to search for, and to send. */
-struct mu_wanted {
-	size_t limit;          /* entries */
-	bool contents;         /* of blocks */
-	bool blocks;           /* the unreachable ones, too */
-	bool references;       /* to a block, no leaks */
-	uintptr_t hidden;      /* ~address of that block */
-	struct mu_reach reach; /* what counts as a reference */
-	enum mu_turn turn;
+struct mu_query {
+	size_t limit;            /* entries */
+	bool contents;           /* of blocks */
+	enum mu_by by;           /* how entries are grouped */
+	bool blocks;             /* the unreachable ones, too */
+	bool references;         /* to a block, no leaks */
+	uintptr_t hidden;        /* ~address of that block */
+	struct mu_reach reach;   /* what counts as a reference */
+	mu_words_filter *filter; /* for this CPU */
+	enum mu_which_look look;
 	struct mu_range *candidates; /* lost in the first look, by address */
 	size_t num_candidates;
 };
 
-/* Memory that a fork leaves out, or that goes on changing (left_out.h). */
+/* Memory that a fork leaves out, or that keeps changing (gap_sync.h). */
 struct mu_uncopied {
-	struct mu_left_out *page; /* NULL if it could not be mapped */
+	struct mu_gap_sync *page; /* NULL if it could not be mapped */
 	bool hold;                /* the collector waits for the sweeper */
 	bool shared;              /* the same, to copy shared memory
 				     (heapwalk/memory/shared.h) */
@@ -62,9 +68,17 @@ struct mu_image {
 	uintptr_t frames_begin; /* of our frames on the asking thread's stack */
 	struct mu_range own_stack; /* that of the pass, if not that */
 
-	struct mu_wanted wanted;
+	struct mu_query query;
 	struct mu_sweeper sweeper;
 };
+
+/* The program could not run for NS. */
+static inline void
+mu_image_paused(struct mu_image *image, uint64_t ns)
+{
+	if (image->stop.pause_ns < ns)
+		image->stop.pause_ns = ns;
+}
 
 /* Let the threads stop within SPAN ns, at most until the pass ends. */
 static inline void
@@ -73,6 +87,17 @@ mu_image_stop_within(struct mu_image *image, uint64_t span)
 	image->stop.until_ns = mu_sys_now_ns() + span;
 	if (image->stop.until_ns > image->job.deadline_ns)
 		image->stop.until_ns = image->job.deadline_ns;
+}
+
+/* How long to wait for locks of malloc and of another pass. */
+static inline uint64_t
+mu_image_locks_until(const struct mu_image *image)
+{
+	uint64_t brief_ns = mu_sys_now_ns() + MU_STOP_BRIEF_NS;
+
+	return image->stop.brief && brief_ns < image->job.deadline_ns
+	    ? brief_ns
+	    : image->job.deadline_ns;
 }
 
 #endif

@@ -8,10 +8,14 @@
  * It must not contain the address of a block of the program in plain form:
  * .data and .bss of every module are searched. Such addresses are in mapped
  * memory that is not searched.
+ *
+ * Runs in: original.
  */
 #ifndef LIB_STATE_LIBRARY_H
 #define LIB_STATE_LIBRARY_H
 
+#include "heapwalk/graph/words.h"
+#include "heapwalk/memory/cgroups.h"
 #include "lib/pass/watch_signal.h"
 #include "lib/report/symbolizer.h"
 #include "lib/state/exit_stack.h"
@@ -27,13 +31,19 @@ struct mu_library {
 	struct mu_lock pass_lock;  /* one pass at a time */
 	struct mu_under_way under_way;
 	struct mu_registry registry;
+	struct mu_cgroups_known cgroups; /* under pass_lock, as FILTER */
+	mu_words_filter *filter;         /* NULL until the first pass */
 	struct mu_results results;
 	struct mu_watch watch;
 	struct mu_malloc_probe malloc_probe; /* set by the constructor */
 	struct mu_symbolizer symbolizer;     /* set by the constructor */
 	struct mu_exit_stack exit_stack;     /* set by the constructor */
-	int log_error;   /* errno of the last log that lost lines; atomic */
-	int exit_status; /* that at_exit requests; 0: none */
+	unsigned passes_by_image;            /* see lib/pass/in_place.c */
+	int log_error;    /* errno of the last log that lost lines; atomic */
+	int exit_status;  /* that at_exit requests; 0: none */
+	int pid;          /* set by the constructor */
+	int exit_thread;  /* tid that checks at the end; 0: none yet; atomic */
+	int exit_checked; /* 1: that check is done; atomic */
 };
 
 extern struct mu_library mu_library __attribute__((visibility("hidden")));

@@ -40,6 +40,5 @@ mu_lock_take(struct mu_lock *lock, uint64_t deadline_ns)
 void
 mu_lock_release(struct mu_lock *lock)
 {
-	__atomic_store_n(&lock->owner, 0, __ATOMIC_RELEASE);
-	mu_sys_futex_wake(&lock->owner, 1, FUTEX_PRIVATE_FLAG);
+	mu_sys_futex_set(&lock->owner, 0, 1, FUTEX_PRIVATE_FLAG);
 }

@@ -1,4 +1,4 @@
-/* Runs in: original; mu_malloc_probe_tell() also in the sweeper. */
+/* Runs in: original; mu_malloc_probe_store() also in the sweeper. */
 #include "lib/state/malloc_probe.h"
 
 #include <link.h>
@@ -63,7 +63,7 @@ mu_malloc_probe_try(struct mu_malloc_probe *probe)
 }
 
 void
-mu_malloc_probe_tell(
+mu_malloc_probe_store(
     const struct mu_malloc_probe *probe, struct mu_snapshot *snap)
 {
 	snap->malloc_address = mu_malloc_address();

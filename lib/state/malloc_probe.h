@@ -29,7 +29,7 @@ uintptr_t mu_malloc_address(void);
 void mu_malloc_probe_try(struct mu_malloc_probe *probe);
 
 /* Store the results in SNAP. PROBE must live as long as SNAP. */
-void mu_malloc_probe_tell(
+void mu_malloc_probe_store(
     const struct mu_malloc_probe *probe, struct mu_snapshot *snap);
 
 #endif

@@ -42,7 +42,7 @@ enum mu_unchecked {
 	X(duration_ms, timeout, 30000,                                      \
 	    "give up a pass after this long: 30, 30s or 500ms")             \
 	X(duration_ms, max_pause, 200,                                      \
-	    "the program may stand still for this long: 500ms or 2s")       \
+	    "the program may be stopped for this long: 500ms or 2s")        \
 	X(level, verbosity, 0, "1: log every pass, 2: and its details")     \
 	X(path, log_path, "",                                               \
 	    "write the log to FILE.<pid> (0600), or to stderr or stdout")   \
@@ -65,8 +65,12 @@ enum mu_unchecked {
 	X(path, answer_path, "",                                            \
 	    "at_exit writes no report but what it found to FILE.<pid>, for" \
 	    " memunreachable(1)")                                           \
+	X(count, answer_groups, 0,                                          \
+	    "how what was found is grouped, 0 to 4, for memunreachable(1)") \
 	X(count, max_leaks, 100,                                            \
 	    "entries in a report that was not asked for by a call")         \
+	X(flag, group, 1,                                                   \
+	    "equal entries of a text are one: \"and 97 more like it\"")     \
 	X(flag, log_contents, 0,                                            \
 	    "show the first bytes of each block in such a report")          \
 	X(flag, use_globals, 1, "variables of program and libraries count") \
@@ -122,6 +126,7 @@ struct mu_options {
 		MU_OPTIONS(MU_OPTION_FALLBACK) \
 	}
 
+/* Set all options to their defaults. */
 void mu_options_default(struct mu_options *options);
 
 /*

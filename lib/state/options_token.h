@@ -20,12 +20,14 @@ struct mu_token {
 /* lib/state/options_signal.c: mu_options_signal() for a token. */
 int mu_options_signal_token(struct mu_token token);
 
+/* C, in upper case if it is an ASCII letter, whatever the locale. */
 static inline char
 mu_token_upper(char c)
 {
 	return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
 }
 
+/* True if TOKEN is TEXT, in upper or lower case. */
 static inline bool
 mu_token_is(struct mu_token token, const char *text)
 {
@@ -85,6 +87,7 @@ mu_token_number(struct mu_token token, uint64_t max, uint64_t *value)
 	    *value <= max;
 }
 
+/* The value of a hexadecimal digit; -1 if C is none. */
 static inline int
 mu_token_hex_digit(char c)
 {

@@ -207,7 +207,7 @@ ask_provider(struct mu_snapshot *snap, const struct mu_provider *provider,
 		    provider->ctx, all + snap->num_root_values, room);
 		if (got < 0 || (size_t)got > MOST_WORDS) {
 			mu_log(log, MU_LOG_WARNING,
-			    "root provider %p failed (%ld), going on without "
+			    "root provider %p failed (%ld), continuing without "
 			    "it",
 			    (void *)(uintptr_t)provider->call, (long)got);
 			return true;

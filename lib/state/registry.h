@@ -34,6 +34,11 @@ struct mu_registry {
 	size_t num_heaps, max_heaps;
 };
 
+/*
+ * Add and remove what the program registers: an ignored object by its address,
+ * a range of root memory. False: a bad value, not registered, no memory, or
+ * another thread holds the lock for too long.
+ */
 bool mu_registry_ignore(struct mu_registry *registry, uintptr_t address);
 bool mu_registry_unignore(struct mu_registry *registry, uintptr_t address);
 bool mu_registry_add_region(

@@ -3,6 +3,8 @@
  * pass searched it, it would hide every leak that it lists. Each answer
  * therefore has a separate mapping, and the mappings on the list are excluded
  * from the roots.
+ *
+ * Runs in: original.
  */
 #ifndef LIB_STATE_RESULTS_H
 #define LIB_STATE_RESULTS_H

@@ -8,6 +8,14 @@
 #include "heapwalk/heaps/table/table.h"
 #include "heapwalk/memory/self.h"
 #include "heapwalk/subject/snapshot.h"
+#include "mu/sys.h"
+#include "ptrace/live/tracer_stop.h"
+
+/*
+ * A thread that ends the program may have interrupted malloc or a pass, which
+ * then do not end.
+ */
+#define MU_STOP_BRIEF_NS (MU_NS_PER_SEC)
 
 struct mu_stop {
 	/* Freeze. */
@@ -18,12 +26,17 @@ struct mu_stop {
 	/* Stop. */
 	int method;        /* enum MemunreachableStop */
 	uint64_t until_ns; /* when the threads must have stopped */
-	uint64_t pause_ns; /* the longest stop */
-	unsigned tries;    /* number of attempts to stop the threads */
-	pid_t collector;   /* 0: there was none */
-	bool at_end;       /* the command that traces us looks if we cannot */
-	bool filtered;     /* the asking thread has a seccomp filter, or may */
-	bool traced;       /* the asking thread is, or may be */
+	uint64_t pause_ns; /* the longest stop; see mu_image_paused() */
+	mu_sigmask blocked_signals; /* that the asking thread blocks itself */
+	unsigned tries;             /* number of attempts to stop the threads */
+	pid_t collector;            /* 0: there was none */
+	struct mu_tracer_stop tracer_stop; /* by the command that traces us */
+	bool at_end;      /* the command that traces us looks if we cannot */
+	bool brief, hold; /* see lib/pass/request.h */
+	bool locked;      /* it has locked memory, as by mlockall() */
+	bool single;      /* the process had one thread when the look began */
+	bool filtered;    /* the asking thread has a seccomp filter, or may */
+	bool traced;      /* the asking thread is, or may be */
 	bool alone; /* no other thread or process had this memory when the image
 		       was taken */
 	bool expired;   /* a thread did not stop, but time is left */

@@ -31,6 +31,20 @@
 /* How long after the pipe was closed to wait without sleeping. */
 #define CLOSED_NS (50 * 1000ull)
 
+enum mu_status
+mu_sweeper_open_pipe(struct mu_sweeper *sweeper, struct mu_why *why)
+{
+	int ends[2] = { -1, -1 };
+	long error = mu_sys2(SYS_pipe2, (long)ends, O_CLOEXEC);
+
+	if (error < 0)
+		return mu_why(why, mu_status_from_errno((int)-error),
+		    "cannot make a pipe (errno %ld)", -error);
+	sweeper->pipe_read = ends[0];
+	sweeper->pipe_write = ends[1];
+	return MU_OK;
+}
+
 bool
 mu_sweeper_ended(struct mu_sweeper *sweeper)
 {
@@ -83,7 +97,7 @@ void
 mu_sweeper_reap(struct mu_sweeper *sweeper, uint64_t deadline_ns)
 {
 	uint64_t nap = FIRST_NAP_NS, closed_ns = 0;
-	bool killed = false, asked = !sweeper->room.tight;
+	bool killed = false, asked = !sweeper->budget.tight;
 
 	while (!mu_sweeper_ended(sweeper)) {
 		if (mu_sys_now_ns() >= deadline_ns) {

@@ -1,4 +1,6 @@
-/* End and reap the sweeper, in the program, its parent. */
+/*
+ * The pipe to the program, the sweeper's parent, and the sweeper's end there.
+ */
 #ifndef LIB_STATE_SWEEPER_END_H
 #define LIB_STATE_SWEEPER_END_H
 
@@ -6,7 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "lib/state/room.h"
+#include "lib/state/copy_budget.h"
 
 /*
  * On this signal the sweeper unmaps its image and exits. It is the last
@@ -16,12 +18,16 @@
 
 struct mu_sweeper {
 	pid_t pid;  /* child of the original, 0 = none */
-	int phase;  /* of one that has no image: lib/pass/in_place.c */
 	int status; /* wait4() status of the last one; -1: not known */
 	int pipe_read, pipe_write;
-	uint64_t deadline_ns; /* for its answer */
-	struct mu_room room;  /* for the present try */
+	uint64_t deadline_ns;         /* for its answer */
+	bool has_room;                /* there is room for an image */
+	struct mu_copy_budget budget; /* for the present try */
 };
+
+/* Open the pipe of a try. MU_OK, or why not. Runs in: original. */
+enum mu_status mu_sweeper_open_pipe(
+    struct mu_sweeper *sweeper, struct mu_why *why);
 
 /*
  * Reap the sweeper; kill it first if it has not ended by DEADLINE_NS (0: at

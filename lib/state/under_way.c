@@ -1,7 +1,7 @@
 #include "lib/state/under_way.h"
 
+#include "lib/state/gap_sync.h"
 #include "lib/state/image.h"
-#include "lib/state/left_out.h"
 #include "mu/sys.h"
 
 size_t
@@ -12,12 +12,12 @@ mu_under_way_add(struct mu_under_way *passes, struct mu_image *image)
 
 	for (i = 0; i < MU_UNDER_WAY && image->job.pid > 0; i++) {
 		none = 0;
-		if (!__atomic_compare_exchange_n(&passes->places[i].pid, &none,
+		if (!__atomic_compare_exchange_n(&passes->slots[i].pid, &none,
 			image->job.pid, false, __ATOMIC_ACQ_REL,
 			__ATOMIC_RELAXED))
 			continue;
 		__atomic_store_n(
-		    &passes->places[i].image, image, __ATOMIC_RELEASE);
+		    &passes->slots[i].image, image, __ATOMIC_RELEASE);
 		return i;
 	}
 	return MU_UNDER_WAY;
@@ -36,8 +36,8 @@ mu_under_way_remove(
 	    mu_range_size(stack) - MU_STACK_GUARD);
 	if (place >= MU_UNDER_WAY)
 		return;
-	__atomic_store_n(&passes->places[place].image, NULL, __ATOMIC_RELEASE);
-	__atomic_store_n(&passes->places[place].pid, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&passes->slots[place].image, NULL, __ATOMIC_RELEASE);
+	__atomic_store_n(&passes->slots[place].pid, 0, __ATOMIC_RELEASE);
 }
 
 /* Keep its descriptors: the child may have closed them and opened others. */
@@ -50,7 +50,7 @@ drop(const struct mu_image *inherited, uintptr_t sp)
 		return;
 	if (image.stack != NULL)
 		mu_sys_munmap(image.stack, image.stack_size);
-	mu_left_out_close(&image);
+	mu_gap_sync_close(&image);
 	mu_arena_close(&image.job.arena);
 	mu_sys_munmap(
 	    (void *)image.own_stack.begin, mu_range_size(image.own_stack));
@@ -67,12 +67,12 @@ mu_under_way_drop_inherited(
 	if (image->job.pid <= 0)
 		return;
 	for (i = 0; i < MU_UNDER_WAY; i++) {
-		pid = __atomic_load_n(&passes->places[i].pid, __ATOMIC_ACQUIRE);
+		pid = __atomic_load_n(&passes->slots[i].pid, __ATOMIC_ACQUIRE);
 		if (pid == 0 || pid == image->job.pid)
 			continue;
-		inherited = passes->places[i].image;
-		passes->places[i].image = NULL;
-		__atomic_store_n(&passes->places[i].pid, 0, __ATOMIC_RELEASE);
+		inherited = passes->slots[i].image;
+		passes->slots[i].image = NULL;
+		__atomic_store_n(&passes->slots[i].pid, 0, __ATOMIC_RELEASE);
 		if (inherited != NULL)
 			drop(inherited, image->frames_begin);
 	}

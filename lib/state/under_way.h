@@ -19,7 +19,7 @@ struct mu_under_way {
 	struct {
 		pid_t pid; /* 0: the slot is free */
 		struct mu_image *image;
-	} places[MU_UNDER_WAY];
+	} slots[MU_UNDER_WAY];
 };
 
 /*

@@ -33,6 +33,7 @@ void mu_elf_image_read(struct mu_elf_image *image,
     const struct mu_elf_image *headers, const struct mu_symbols_source *source,
     const struct mu_loaded *loaded);
 
+/* Release what IMAGE holds. Accepts the zero value; may be called twice. */
 void mu_elf_image_close(struct mu_elf_image *image);
 
 #endif

@@ -35,6 +35,7 @@ struct mu_frame_files {
 bool mu_frame_files_find(struct mu_frame_files *files, const char *path,
     uintptr_t offset, enum mu_symbols_limit limit, struct mu_symbol *symbol);
 
+/* Close all files. FILES can be used again. */
 void mu_frame_files_close(struct mu_frame_files *files);
 
 #endif

@@ -20,7 +20,7 @@
 #define ANSWERS_MAX ((size_t)1 << 30) /* bytes of answers */
 #define RECYCLED ((size_t)64 << 20)
 
-enum outcome { DONE, ENDED, SILENT, LATE, SENSELESS };
+enum outcome { DONE, ENDED, SILENT, LATE, MALFORMED };
 
 struct asking {
 	struct mu_symbol_helper *helper;
@@ -71,11 +71,22 @@ mu_symbol_helper_close(struct mu_symbol_helper *helper)
 }
 
 static void
-tell(struct mu_symbol_helper *helper, const char *words, const char *name)
+report_failure(
+    struct mu_symbol_helper *helper, const char *words, const char *name)
 {
 	if (helper->why[0] == '\0')
 		mu_text_format(
 		    helper->why, sizeof(helper->why), "%s%s", words, name);
+}
+
+static void
+set_block(struct mu_wire_question *wire, const struct mu_typed_block *block)
+{
+	if (block == NULL)
+		return;
+	wire->size = block->size;
+	wire->num_head = (uint32_t)block->num_head;
+	memcpy(wire->head, block->head, sizeof(wire->head));
 }
 
 static void
@@ -100,7 +111,9 @@ fill_out(struct asking *asking)
 			.path_length = (uint32_t)length,
 			.call = question->call,
 			.detail = question->detail,
+			.rules = question->rules,
 		};
+		set_block(&wire, question->block);
 		memcpy(asking->out + asking->out_end, &wire, sizeof(wire));
 		asking->out_end += sizeof(wire);
 		if (length > 0)
@@ -136,6 +149,7 @@ receive_some(struct asking *asking)
 {
 	struct mu_symbol_helper *helper = asking->helper;
 	struct mu_symbol_answer *answer;
+	struct mu_wire_answer wire;
 	enum mu_wire_read read = MU_WIRE_READ;
 	size_t at = 0, used;
 	ssize_t n = recv(helper->fd, asking->in + asking->in_end,
@@ -147,15 +161,21 @@ receive_some(struct asking *asking)
 	while (asking->answered < asking->sent && read == MU_WIRE_READ) {
 		answer = &asking->answers[asking->order[asking->answered]];
 		read = mu_wire_read(&helper->reader, asking->in + at,
-		    asking->in_end - at, &used, &answer->symbol,
-		    &answer->detail);
+		    asking->in_end - at, &used, &wire);
 		at += used;
-		answer->given = read == MU_WIRE_READ;
+		if (read == MU_WIRE_READ)
+			*answer = (struct mu_symbol_answer) {
+				.symbol = wire.symbol,
+				.detail = wire.detail,
+				.rules = wire.rules,
+				.type = wire.type,
+				.given = true,
+			};
 		asking->answered += read == MU_WIRE_READ;
 	}
 	memmove(asking->in, asking->in + at, asking->in_end - at);
 	asking->in_end -= at;
-	return read == MU_WIRE_BAD || asking->in_end == ROOM ? SENSELESS : DONE;
+	return read == MU_WIRE_BAD || asking->in_end == ROOM ? MALFORMED : DONE;
 }
 
 /* The time limit is half of what is left after the last progress. */
@@ -280,7 +300,17 @@ module_name(
 
 	if (question->path != NULL)
 		return question->path;
+	if (question->block != NULL)
+		return "the type of a block";
 	return loaded == NULL ? "" : loaded->first->name;
+}
+
+/* Ask the question AT no more. */
+static void
+drop(struct asking *asking, size_t at)
+{
+	memmove(asking->order + at, asking->order + at + 1,
+	    (--asking->count - at) * sizeof(*asking->order));
 }
 
 /* Returns false if going on is pointless. */
@@ -288,9 +318,10 @@ static bool
 blame(struct asking *asking, enum outcome outcome)
 {
 	static const char *const words[] = {
-		[ENDED] = "what reads them ended at ",
+		[ENDED] = "the process that reads them ended at ",
 		[SILENT] = "it takes too long to read ",
-		[SENSELESS] = "what reads them was misled at ",
+		[MALFORMED] =
+		    "the process that reads them sent a malformed answer at ",
 	};
 	struct mu_symbol_helper *helper = asking->helper;
 	uint64_t begun =
@@ -300,13 +331,17 @@ blame(struct asking *asking, enum outcome outcome)
 	struct mu_blamed *blamed;
 
 	/* An invalid answer belongs to the question before the current one. */
-	if (outcome != SENSELESS && begun > helper->asked &&
+	if (outcome != MALFORMED && begun > helper->asked &&
 	    begun - helper->asked - 1 < asking->count - asking->first)
 		at = asking->first + (size_t)(begun - helper->asked - 1);
 	if (at < asking->answered)
 		at = asking->answered;
 	question = &asking->questions[asking->order[at]];
-	tell(helper, words[outcome], module_name(asking, question));
+	report_failure(helper, words[outcome], module_name(asking, question));
+	if (question->block != NULL) {
+		drop(asking, at);
+		return true;
+	}
 	blamed = blamed_of(asking, question);
 	if (blamed == NULL)
 		return false;
@@ -338,7 +373,7 @@ ask(struct asking *asking)
 		if (helper->pid == 0 &&
 		    (helper->starts >= STARTS_MAX ||
 			!mu_helper_start(helper))) {
-			tell(helper, "no process can read them", "");
+			report_failure(helper, "no process can read them", "");
 			return false;
 		}
 		outcome = converse(asking);
@@ -348,7 +383,7 @@ ask(struct asking *asking)
 		}
 		mu_helper_stop(helper);
 		if (outcome == LATE) {
-			tell(helper, "there was no more time", "");
+			report_failure(helper, "there was no more time", "");
 			return false;
 		}
 		if (!blame(asking, outcome))
@@ -417,7 +452,7 @@ mu_symbol_helper_ask(struct mu_symbol_helper *helper,
 		free(asking->loaded);
 		free(asking->order);
 	} else
-		tell(helper, "there is no memory for them", "");
+		report_failure(helper, "there is no memory for them", "");
 	free(asking);
 	return complete;
 }

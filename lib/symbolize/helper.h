@@ -8,6 +8,8 @@
  * and all that this reads from.
  *
  * One thread at a time.
+ *
+ * Runs in: the command, and the helper that it forks.
  */
 #ifndef SYMBOLIZE_HELPER_H
 #define SYMBOLIZE_HELPER_H
@@ -24,12 +26,17 @@ struct mu_symbol_question {
 	uintptr_t address;
 	bool call;   /* inlined functions are wanted, too */
 	bool detail; /* return the detail of its module */
+	bool rules;  /* return those of a frame at ADDRESS */
+	const struct mu_typed_block *block; /* at ADDRESS, whose type is wanted;
+					       NULL: none */
 };
 
 /* All zero: not known. Strings belong to the helper, until its close. */
 struct mu_symbol_answer {
 	struct mu_symbol symbol; /* without a module: in no file */
 	enum mu_symbols_detail detail;
+	struct mu_type type;
+	struct mu_frame_rules rules;
 	bool given; /* the helper has answered */
 };
 
@@ -46,6 +53,13 @@ struct mu_symbol_helper {
 	const char
 	    *folder; /* look for files with paths below it first; NULL: none */
 	struct mu_rights rights;
+
+	/*
+	 * Finds the type of a block, in the helper; *STATE is NULL at first.
+	 * Strings are used before the next call. NULL: types are not known.
+	 */
+	bool (*find_type)(void **state, struct mu_symbols *symbols,
+	    const struct mu_typed_block *block, struct mu_type *type);
 
 	/* The first error as text; "": none. */
 	char why[160];

@@ -23,6 +23,7 @@ struct serving {
 	struct mu_symbols *symbols; /* NULL: there is no source, or memory */
 	struct mu_frame_files files;
 	struct mu_wire_writer writer;
+	void *types; /* of helper->find_type */
 	int fd;
 	char *room;
 	size_t begin, end; /* of the bytes in it */
@@ -101,27 +102,59 @@ take(struct serving *serving, void *to, size_t size)
 }
 
 static void
-answer(struct serving *serving, const struct mu_wire_question *question,
-    const char *path)
+find_address(struct serving *serving, const struct mu_wire_question *question,
+    const char *path, struct mu_wire_answer *answer)
 {
-	enum mu_symbols_detail detail = MU_SYMBOLS_NONE;
 	uintptr_t address = (uintptr_t)question->address;
-	struct mu_symbol symbol = { 0 };
+	struct mu_symbol *symbol = &answer->symbol;
 	bool found = false;
 
 	if (path[0] != '\0')
 		found = mu_frame_files_find(&serving->files, path, address,
-		    limit_of(serving->helper, path), &symbol);
+		    limit_of(serving->helper, path), symbol);
 	else if (serving->symbols != NULL) {
 		found = question->call
-		    ? mu_symbols_find_call(serving->symbols, address, &symbol)
-		    : mu_symbols_find(serving->symbols, address, &symbol);
+		    ? mu_symbols_find_call(serving->symbols, address, symbol)
+		    : mu_symbols_find(serving->symbols, address, symbol);
 		if (question->detail)
-			detail = mu_symbols_detail(serving->symbols, address);
+			answer->detail =
+			    mu_symbols_detail(serving->symbols, address);
 	}
 	if (!found)
-		symbol = (struct mu_symbol) { 0 };
-	mu_wire_write(&serving->writer, &symbol, detail);
+		*symbol = (struct mu_symbol) { 0 };
+}
+
+static void
+find_type(struct serving *serving, const struct mu_wire_question *question,
+    struct mu_type *type)
+{
+	const struct mu_symbol_helper *helper = serving->helper;
+	struct mu_typed_block block = {
+		.begin = (uintptr_t)question->address,
+		.size = question->size,
+		.num_head = question->num_head,
+	};
+
+	memcpy(block.head, question->head, sizeof(block.head));
+	if (serving->symbols == NULL || helper->find_type == NULL ||
+	    !helper->find_type(&serving->types, serving->symbols, &block, type))
+		*type = (struct mu_type) { .source = MU_TYPE_NONE };
+}
+
+static void
+answer(struct serving *serving, const struct mu_wire_question *question,
+    const char *path)
+{
+	struct mu_wire_answer wire = { .detail = MU_SYMBOLS_NONE };
+
+	if (question->size != 0)
+		find_type(serving, question, &wire.type);
+	else
+		find_address(serving, question, path, &wire);
+	if (question->rules != 0 && serving->symbols != NULL)
+		mu_symbols_frame_rules(serving->symbols,
+		    (uintptr_t)question->address, &wire.rules);
+	mu_wire_write(&serving->writer, &wire);
 }
 
 /* Answer questions from FD until its end. */

@@ -1,4 +1,8 @@
-/* Find the mappings that belong to one loaded file. */
+/*
+ * Find the mappings that belong to one loaded file.
+ *
+ * Runs in: the command.
+ */
 #ifndef SYMBOLIZE_LOADED_H
 #define SYMBOLIZE_LOADED_H
 

@@ -257,7 +257,8 @@ mu_module_symbols_find(struct mu_module_symbols *symbols,
 	}
 	symbol->offset = address - file->bias;
 	symbols->stage = MU_MODULE_NAMES;
-	symbol->function = mu_symbol_table_find(&symbols->table, address);
+	symbol->function =
+	    mu_symbol_table_find(&symbols->table, address, &symbol->range);
 	if (mapping != NULL && mapping->executable &&
 	    mu_module_symbols_has_lines(symbols))
 		mu_source_lines_find(&symbols->lines, address, &symbol->file,

@@ -153,9 +153,10 @@ write_name(struct mu_table_symbol *symbol)
 }
 
 const char *
-mu_symbol_table_find(struct mu_symbol_table *table, uintptr_t address)
+mu_symbol_table_find(
+    struct mu_symbol_table *table, uintptr_t address, struct mu_range *range)
 {
-	struct mu_table_symbol *symbol, *label = NULL;
+	struct mu_table_symbol *symbol, *best = NULL;
 	size_t steps,
 	    at = mu_ranges_upper(
 		table->symbols, table->count, sizeof(*table->symbols), address);
@@ -166,12 +167,15 @@ mu_symbol_table_find(struct mu_symbol_table *table, uintptr_t address)
 			break;
 		if (symbol->range.end <= address)
 			continue;
+		if (best == NULL || symbol->sized)
+			best = symbol;
 		if (symbol->sized)
-			return write_name(symbol);
-		if (label == NULL)
-			label = symbol;
+			break;
 	}
-	return label == NULL ? NULL : write_name(label);
+	if (best == NULL)
+		return NULL;
+	*range = best->range;
+	return write_name(best);
 }
 
 void

@@ -33,9 +33,12 @@ struct mu_symbol_table {
 void mu_symbol_table_fill(
     struct mu_symbol_table *table, Dwfl_Module *module, uintptr_t end);
 
-/* The function or variable that contains ADDRESS, demangled; NULL if none. */
+/*
+ * The function or variable that contains ADDRESS, demangled, and its RANGE;
+ * NULL if none.
+ */
 const char *mu_symbol_table_find(
-    struct mu_symbol_table *table, uintptr_t address);
+    struct mu_symbol_table *table, uintptr_t address, struct mu_range *range);
 
 /* Accepts one that is zero. */
 void mu_symbol_table_close(struct mu_symbol_table *table);

@@ -98,19 +98,28 @@ number_of(struct mu_wire_writer *writer, const char *string)
 }
 
 void
-mu_wire_write(struct mu_wire_writer *writer, const struct mu_symbol *symbol,
-    enum mu_symbols_detail detail)
+mu_wire_write(
+    struct mu_wire_writer *writer, const struct mu_wire_answer *answer)
 {
+	const struct mu_symbol *symbol = &answer->symbol;
 	struct mu_wire_inlined inlined[MU_WIRE_INLINED_MAX];
 	size_t i, count = symbol->num_inlined;
 	struct mu_wire_symbol wire = {
 		.offset = symbol->offset,
+		.begin = symbol->range.begin,
+		.end = symbol->range.end,
 		.module = number_of(writer, symbol->module),
 		.build_id = number_of(writer, symbol->build_id),
 		.function = number_of(writer, symbol->function),
 		.file = number_of(writer, symbol->file),
 		.line = symbol->line,
-		.detail = detail,
+		.detail = answer->detail,
+		.type = number_of(writer, answer->type.name),
+		.type_text = number_of(writer, answer->type.text),
+		.type_source = (uint16_t)answer->type.source,
+		.type_certain = answer->type.certain,
+		.type_offset = answer->type.offset,
+		.rules = answer->rules,
 	};
 
 	if (count > MU_WIRE_INLINED_MAX)
@@ -126,18 +135,6 @@ mu_wire_write(struct mu_wire_writer *writer, const struct mu_symbol *symbol,
 	    writer, MU_WIRE_SYMBOL, sizeof(wire) + count * sizeof(*inlined));
 	put(writer, &wire, sizeof(wire));
 	put(writer, inlined, count * sizeof(*inlined));
-}
-
-void
-mu_wire_writer_close(struct mu_wire_writer *writer)
-{
-	size_t i;
-
-	for (i = 0; writer->sent != NULL && i < SENT; i++)
-		free(writer->sent[i].string);
-	free(writer->sent);
-	free(writer->buffer);
-	*writer = (struct mu_wire_writer) { .fd = -1 };
 }
 
 static bool
@@ -198,36 +195,55 @@ read_inlined(struct mu_wire_reader *reader, const char *bytes, size_t count,
 }
 
 static bool
-read_symbol(struct mu_wire_reader *reader, const char *bytes, size_t length,
-    struct mu_symbol *symbol, enum mu_symbols_detail *detail)
+read_type(const struct mu_wire_reader *reader,
+    const struct mu_wire_symbol *wire, struct mu_type *type)
 {
+	*type = (struct mu_type) {
+		.source = (enum mu_type_source)wire->type_source,
+		.certain = wire->type_certain == 1,
+		.offset = (size_t)wire->type_offset,
+	};
+	return wire->type_source < MU_TYPE_SOURCES && wire->type_certain <= 1 &&
+	    find_string(reader, wire->type, &type->name) &&
+	    find_string(reader, wire->type_text, &type->text);
+}
+
+static bool
+read_answer(struct mu_wire_reader *reader, const char *bytes, size_t length,
+    struct mu_wire_answer *answer)
+{
+	struct mu_symbol *symbol = &answer->symbol;
 	struct mu_wire_symbol wire;
 
 	if (length < sizeof(wire))
 		return false;
 	memcpy(&wire, bytes, sizeof(wire));
 	if (wire.num_inlined > MU_WIRE_INLINED_MAX ||
-	    wire.detail > MU_SYMBOLS_LINES ||
+	    wire.detail > MU_SYMBOLS_LINES || wire.end < wire.begin ||
+	    !mu_frame_rules_check(&wire.rules) ||
 	    length !=
 		sizeof(wire) +
 		    wire.num_inlined * sizeof(struct mu_wire_inlined))
 		return false;
-	*detail = (enum mu_symbols_detail)wire.detail;
+	answer->detail = (enum mu_symbols_detail)wire.detail;
+	answer->rules = wire.rules;
 	*symbol = (struct mu_symbol) {
 		.offset = (uintptr_t)wire.offset,
 		.line = wire.line,
+		.range = { (uintptr_t)wire.begin, (uintptr_t)wire.end },
 	};
 	return find_string(reader, wire.module, &symbol->module) &&
 	    find_string(reader, wire.build_id, &symbol->build_id) &&
 	    find_string(reader, wire.function, &symbol->function) &&
 	    find_string(reader, wire.file, &symbol->file) &&
+	    read_type(reader, &wire, &answer->type) &&
 	    read_inlined(
 		reader, bytes + sizeof(wire), wire.num_inlined, symbol);
 }
 
 enum mu_wire_read
 mu_wire_read(struct mu_wire_reader *reader, const char *bytes, size_t length,
-    size_t *used, struct mu_symbol *symbol, enum mu_symbols_detail *detail)
+    size_t *used, struct mu_wire_answer *answer)
 {
 	struct mu_wire_head head;
 
@@ -239,8 +255,8 @@ mu_wire_read(struct mu_wire_reader *reader, const char *bytes, size_t length,
 			break;
 		*used += sizeof(head) + head.length;
 		if (head.kind == MU_WIRE_SYMBOL)
-			return read_symbol(reader, bytes + *used - head.length,
-				   head.length, symbol, detail)
+			return read_answer(reader, bytes + *used - head.length,
+				   head.length, answer)
 			    ? MU_WIRE_READ
 			    : MU_WIRE_BAD;
 		if (head.kind != MU_WIRE_STRING ||

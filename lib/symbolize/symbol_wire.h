@@ -8,6 +8,8 @@
  * before the symbol that needs them first, and are numbered from 1; 0 means
  * none. The reader treats all bytes as hostile: the writer has parsed untrusted
  * files.
+ *
+ * Runs in: the command and its helper.
  */
 #ifndef SYMBOLIZE_SYMBOL_WIRE_H
 #define SYMBOLIZE_SYMBOL_WIRE_H
@@ -15,7 +17,9 @@
 #include <limits.h>
 #include <stdint.h>
 
+#include "lib/symbolize/frame_rules.h"
 #include "lib/symbolize/symbols.h"
+#include "lib/types/type.h"
 #include "mu/arena.h"
 
 struct mu_wire_question {
@@ -23,6 +27,10 @@ struct mu_wire_question {
 	uint32_t path_length; /* below PATH_MAX; 0: an address of the subject */
 	uint16_t call;        /* inlined functions are wanted, too */
 	uint16_t detail;      /* the module's detail is wanted */
+	uint64_t size;        /* of a block whose type is wanted; 0: none */
+	uint32_t num_head;    /* bytes in HEAD, at most its size */
+	uint32_t rules;       /* those of a frame there are wanted, too */
+	unsigned char head[32]; /* of the block */
 };
 
 enum mu_wire_kind { MU_WIRE_STRING = 1, MU_WIRE_SYMBOL };
@@ -36,19 +44,26 @@ struct mu_wire_head {
 #define MU_WIRE_INLINED_MAX ((uint32_t)64)      /* for one symbol */
 
 struct mu_wire_symbol {
-	uint64_t offset;
+	uint64_t offset, begin, end;
 	uint32_t module; /* 0: the address is in no file */
 	uint32_t build_id, function, file, line;
 	uint32_t detail; /* enum mu_symbols_detail */
 	uint32_t num_inlined;
+	uint32_t type, type_text;
+	uint16_t type_source, type_certain;
 	uint32_t reserved;
+	uint64_t type_offset;
+	struct mu_frame_rules rules;
 };
 
 struct mu_wire_inlined {
 	uint32_t function, file, line;
 };
 
-/* Initialise to zero, except the descriptor. Uses malloc. */
+/*
+ * Initialise to zero, except the descriptor. Uses malloc; what it allocates
+ * stays until the process, which does nothing else, ends.
+ */
 struct mu_wire_writer {
 	int fd;
 	bool failed; /* no reader or no memory: nothing more is sent */
@@ -58,10 +73,21 @@ struct mu_wire_writer {
 	uint32_t num_strings;
 };
 
-void mu_wire_write(struct mu_wire_writer *writer,
-    const struct mu_symbol *symbol, enum mu_symbols_detail detail);
+/* What is known of an address, or of the block there. */
+struct mu_wire_answer {
+	struct mu_symbol symbol;
+	enum mu_symbols_detail detail;
+	struct mu_type type;
+	struct mu_frame_rules rules;
+};
+
+/*
+ * Queue ANSWER; mu_wire_flush() writes all that is queued. A write error ends
+ * the stream: the reader sees its end.
+ */
+void mu_wire_write(
+    struct mu_wire_writer *writer, const struct mu_wire_answer *answer);
 void mu_wire_flush(struct mu_wire_writer *writer);
-void mu_wire_writer_close(struct mu_wire_writer *writer);
 
 /* Initialise to zero, except the arena, which holds strings and arrays. */
 struct mu_wire_reader {
@@ -72,17 +98,16 @@ struct mu_wire_reader {
 
 enum mu_wire_read {
 	MU_WIRE_MORE, /* the bytes end within a record */
-	MU_WIRE_READ, /* one symbol */
+	MU_WIRE_READ, /* one answer */
 	MU_WIRE_BAD,  /* invalid, or no memory */
 };
 
 /*
- * Take one symbol, with the strings before it, from LENGTH BYTES; *USED is how
+ * Take one answer, with the strings before it, from LENGTH BYTES; *USED is how
  * many are consumed.
  */
 enum mu_wire_read mu_wire_read(struct mu_wire_reader *reader, const char *bytes,
-    size_t length, size_t *used, struct mu_symbol *symbol,
-    enum mu_symbols_detail *detail);
+    size_t length, size_t *used, struct mu_wire_answer *answer);
 
 /* Strings stay in the arena, but lose their numbers. */
 void mu_wire_reader_reset(struct mu_wire_reader *reader);

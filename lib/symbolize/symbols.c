@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "lib/symbolize/frame_rules.h"
 #include "lib/symbolize/guard.h"
 #include "lib/symbolize/module_symbols.h"
 #include "lib/symbolize/subject_files.h"
@@ -38,6 +39,7 @@ struct question {
 	bool found;
 	struct mu_symbol symbol;
 	enum mu_symbols_detail detail;
+	struct mu_frame_rules rules;
 };
 
 struct mu_symbols *
@@ -118,6 +120,17 @@ find_detail(void *ctx)
 }
 
 static void
+find_rules(void *ctx)
+{
+	struct question *question = ctx;
+	struct mu_module_symbols *module = open_module(question);
+
+	question->found = module->module != NULL &&
+	    mu_frame_rules_find(
+		module->module, question->address, &question->rules);
+}
+
+static void
 find_inlined(void *ctx)
 {
 	struct question *question = ctx;
@@ -187,6 +200,64 @@ mu_symbols_find_call(
 	return kept->found;
 }
 
+bool
+mu_symbols_read(const struct mu_symbols *symbols, uintptr_t address,
+    void *buffer, size_t size)
+{
+	const struct mu_symbols_source *source = &symbols->source;
+
+	return source->read != NULL &&
+	    source->read(source->ctx, address, buffer, size);
+}
+
+bool
+mu_symbols_in_file(const struct mu_symbols *symbols, uintptr_t address,
+    const struct mu_mapping **mapping)
+{
+	return mu_loaded_find(
+		   symbols->list, symbols->count, address, mapping) != NULL;
+}
+
+const struct mu_loaded *
+mu_symbols_loaded(const struct mu_symbols *symbols, size_t *count)
+{
+	*count = symbols->count;
+	return symbols->list;
+}
+
+struct debug {
+	struct question question;
+	void (*read)(void *ctx, Dwfl_Module *module);
+	void *ctx;
+};
+
+static void
+read_debug(void *ctx)
+{
+	struct debug *debug = ctx;
+	struct mu_module_symbols *module = open_module(&debug->question);
+
+	module->stage = MU_MODULE_LINES;
+	if (module->module != NULL && module->limit < MU_SYMBOLS_NO_DEBUG)
+		debug->read(debug->ctx, module->module);
+}
+
+bool
+mu_symbols_debug(struct mu_symbols *symbols, const struct mu_loaded *loaded,
+    void (*read)(void *ctx, Dwfl_Module *module), void *ctx)
+{
+	struct debug debug = {
+		.question = { .symbols = symbols, .loaded = loaded },
+		.read = read,
+		.ctx = ctx,
+	};
+
+	if (mu_guarded(read_debug, &debug))
+		return true;
+	mu_module_symbols_give_up(&symbols->modules[loaded - symbols->list]);
+	return false;
+}
+
 void
 mu_symbols_limit(
     struct mu_symbols *symbols, uintptr_t address, enum mu_symbols_limit limit)
@@ -206,4 +277,15 @@ mu_symbols_detail(struct mu_symbols *symbols, uintptr_t address)
 
 	ask(&question, find_detail);
 	return question.detail;
+}
+
+bool
+mu_symbols_frame_rules(
+    struct mu_symbols *symbols, uintptr_t address, struct mu_frame_rules *rules)
+{
+	struct question question = { .symbols = symbols, .address = address };
+
+	ask(&question, find_rules);
+	*rules = question.rules;
+	return question.found;
 }

@@ -15,9 +15,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "heapwalk/subject/snapshot.h"
+#include "lib/symbolize/loaded.h"
 
 struct mu_unloaded; /* heapwalk/recorded/recorded.h */
+struct Dwfl_Module; /* elfutils/libdwfl.h */
 
 /* Sources of names. What it points to must stay valid until the close. */
 struct mu_symbols_source {
@@ -60,6 +61,8 @@ struct mu_symbol {
 	uintptr_t offset; /* address minus load bias, as addr2line takes it; in
 			     a file that is not ELF, the file offset */
 	unsigned line;    /* 0 = not known */
+	struct mu_range range; /* of FUNCTION in the subject; empty: not known
+				*/
 
 	/* In the program itself: FUNCTION is the nearest exported name. */
 	bool exported;
@@ -108,6 +111,39 @@ bool mu_symbols_find(
 /* The same, with the functions that are inlined there. */
 bool mu_symbols_find_call(
     struct mu_symbols *symbols, uintptr_t address, struct mu_symbol *symbol);
+
+/*
+ * Read SIZE bytes of the subject, all or none, without faults. Returns false
+ * also if the source's memory cannot be read.
+ */
+bool mu_symbols_read(const struct mu_symbols *symbols, uintptr_t address,
+    void *buffer, size_t size);
+
+/*
+ * True if ADDRESS is in a loaded file; MAPPING is its part, or NULL if ADDRESS
+ * may be in its .bss.
+ */
+bool mu_symbols_in_file(const struct mu_symbols *symbols, uintptr_t address,
+    const struct mu_mapping **mapping);
+
+/* The loaded files, by address; *COUNT is their number. */
+const struct mu_loaded *mu_symbols_loaded(
+    const struct mu_symbols *symbols, size_t *count);
+
+struct mu_frame_rules; /* lib/symbolize/frame_rules.h */
+
+/* How to find the caller of a frame at ADDRESS; false: not known. */
+bool mu_symbols_frame_rules(struct mu_symbols *symbols, uintptr_t address,
+    struct mu_frame_rules *rules);
+
+/*
+ * Call READ with LOADED, an element of that list, as libdwfl sees it; not at
+ * all if there is no file. Returns false if READ faulted and was abandoned: its
+ * data may be damaged.
+ */
+bool mu_symbols_debug(struct mu_symbols *symbols,
+    const struct mu_loaded *loaded,
+    void (*read)(void *ctx, struct Dwfl_Module *module), void *ctx);
 
 /* What must not be used of a module, after it caused a failure. */
 enum mu_symbols_limit {

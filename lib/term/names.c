@@ -15,6 +15,15 @@ mu_names_find(
 	return false;
 }
 
+bool
+mu_names_find_type(
+    const struct mu_names *names, uintptr_t begin, struct mu_type *type)
+{
+	*type = (struct mu_type) { .source = MU_TYPE_NONE };
+	return names->find_type != NULL &&
+	    names->find_type(names->ctx, begin, type);
+}
+
 size_t
 mu_names_words(const struct Leak *leak)
 {

@@ -1,6 +1,8 @@
 /*
  * Names of addresses in modules, for the reports, which get them from
  * lib/symbolize/ through this interface.
+ *
+ * Runs in: original, command.
  */
 #ifndef LIB_TERM_NAMES_H
 #define LIB_TERM_NAMES_H
@@ -10,11 +12,17 @@
 #include <stdint.h>
 
 #include "lib/symbolize/symbols.h"
+#include "lib/types/type.h"
 #include "memunreachable/memunreachable.h"
 
-/* FIND is in lib/check/naming.c; in the library it is mu_frame_names_find(). */
+/*
+ * Names for addresses: of the command by lib/check/naming.c, of the library by
+ * mu_frame_names().
+ */
 struct mu_names {
 	bool (*find)(void *ctx, uintptr_t address, struct mu_symbol *symbol);
+	/* The type of the block at BEGIN; NULL: types are not known. */
+	bool (*find_type)(void *ctx, uintptr_t begin, struct mu_type *type);
 	void *ctx;
 	bool words; /* name what block contents point to, too */
 };
@@ -25,6 +33,13 @@ struct mu_names {
  */
 bool mu_names_find(
     const struct mu_names *names, uintptr_t address, struct mu_symbol *symbol);
+
+/*
+ * The type of the block that begins at BEGIN, which an entry begins with.
+ * Returns false, with *TYPE all zero, if it is not known.
+ */
+bool mu_names_find_type(
+    const struct mu_names *names, uintptr_t begin, struct mu_type *type);
 
 /* How many whole words of the contents of LEAK are shown: at most 4. */
 size_t mu_names_words(const struct Leak *leak);

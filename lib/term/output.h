@@ -2,6 +2,8 @@
  * The destination of the report: standard output, or the file of -o. The first
  * MU_OUTPUT_KEPT bytes are kept in memory, so that a short report replaces an
  * earlier one only when it is complete; a longer one is written as it comes.
+ *
+ * Runs in: the command.
  */
 #ifndef LIB_TERM_OUTPUT_H
 #define LIB_TERM_OUTPUT_H

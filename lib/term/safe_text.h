@@ -30,6 +30,7 @@ struct mu_safe_argument {
 	char text[64];
 };
 
+/* TEXT, by value; what has no room is cut. */
 struct mu_safe_argument mu_safe_argument(const char *text);
 
 #endif

@@ -27,7 +27,7 @@ put_change(
 		fprintf(out, "    #%02zu  %s\n", i,
 		    mu_location_text(
 			view->frames->named[record->frames[i]].location)
-			.words);
+			.text);
 	if (record->num_frames == 0)
 		fputs("    (no stack was recorded)\n", out);
 	fputc('\n', out);
@@ -55,7 +55,7 @@ put_total(FILE *out, const struct mu_diff_view *view, size_t side)
 {
 	fputs(side == 0 ? "Before: " : "Now:    ", out);
 	fprintf(out, "%s, ",
-	    mu_amount(view->diff->bytes[side], view->diff->blocks[side]).words);
+	    mu_amount(view->diff->bytes[side], view->diff->blocks[side]).text);
 	mu_print_safe(out, view->paths[side]);
 	fputc('\n', out);
 }

@@ -22,6 +22,7 @@ struct mu_diff_view {
 	struct mu_style style;
 };
 
+/* Write VIEW as text to OUT. Write errors are found by mu_output_commit(). */
 void mu_diff_text(FILE *out, const struct mu_diff_view *view);
 
 #endif

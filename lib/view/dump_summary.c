@@ -35,7 +35,7 @@ mu_amount(uint64_t bytes, uint64_t blocks)
 {
 	struct mu_amount amount;
 
-	snprintf(amount.words, sizeof(amount.words),
+	snprintf(amount.text, sizeof(amount.text),
 	    "%s%" PRIu64 " byte%s in %s%" PRIu64 " block%s",
 	    bytes == UINT64_MAX ? "over " : "", bytes, bytes == 1 ? "" : "s",
 	    blocks == UINT64_MAX ? "over " : "", blocks,
@@ -49,7 +49,7 @@ mu_share(uint64_t part, uint64_t whole)
 	struct mu_share share = { "-" };
 
 	if (whole > 0)
-		snprintf(share.words, sizeof(share.words), "%.1f%%",
+		snprintf(share.text, sizeof(share.text), "%.1f%%",
 		    (double)part * 100 / (double)whole);
 	return share;
 }

@@ -36,16 +36,18 @@ const char *mu_dump_section_name(size_t section);
 
 /* "1024 bytes in 3 blocks", with the right plurals. */
 struct mu_amount {
-	char words[80];
+	char text[80];
 };
 
+/* The text, by value. UINT64_MAX is a sum that overflowed: "over ...". */
 struct mu_amount mu_amount(uint64_t bytes, uint64_t blocks);
 
 /* "12.3%", of WHOLE; "-" if that is 0. */
 struct mu_share {
-	char words[16];
+	char text[16];
 };
 
+/* The text, by value, with one decimal. */
 struct mu_share mu_share(uint64_t part, uint64_t whole);
 
 #endif

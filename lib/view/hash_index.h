@@ -30,6 +30,7 @@ struct mu_hash_index {
  */
 bool mu_hash_room(struct mu_hash_index *index);
 
+/* The hash of COUNT words, by a key of this index. */
 uint32_t mu_hash_words(
     const struct mu_hash_index *index, const uintptr_t *words, size_t count);
 

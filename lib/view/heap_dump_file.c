@@ -82,15 +82,15 @@ take_header(struct mu_heap_dump *dump, struct mu_line line)
 	if (mu_line_skip(&line, "Build fingerprint: "))
 		return take_fingerprint(dump, line);
 	if (mu_line_skip(&line, "Total memory:")) {
-		value = &dump->told_bytes;
+		value = &dump->stated_bytes;
 	} else if (mu_line_skip(&line, "Allocation records:")) {
-		value = &dump->told_records;
+		value = &dump->stated_records;
 	} else {
 		return GOOD;
 	}
 	if (!mu_line_field(&line, &word) || !mu_line_number(word, 10, value))
 		return BAD;
-	dump->tells_records |= value == &dump->told_records;
+	dump->states_records |= value == &dump->stated_records;
 	return GOOD;
 }
 
@@ -310,7 +310,7 @@ mu_heap_dump_take(
 }
 
 static enum mu_status
-judge(const struct mu_heap_dump *dump, struct mu_why *why)
+conclude(const struct mu_heap_dump *dump, struct mu_why *why)
 {
 	if (!dump->ended || dump->cut)
 		return mu_why(why, MU_PARTIAL,
@@ -319,10 +319,10 @@ judge(const struct mu_heap_dump *dump, struct mu_why *why)
 		    dump->num_lines - dump->cut);
 	if (dump->bad_lines > 0)
 		return mu_why_bad_lines(why, dump->bad_lines, dump->first_bad);
-	if (dump->tells_records && dump->told_records != dump->num_records)
+	if (dump->states_records && dump->stated_records != dump->num_records)
 		return mu_why(why, MU_PARTIAL,
 		    "the file is to have %zu records, and has %zu",
-		    (size_t)dump->told_records, dump->num_records);
+		    (size_t)dump->stated_records, dump->num_records);
 	if (dump->modules.incomplete)
 		return mu_why(
 		    why, MU_PARTIAL, "the recorder could not write all of it");
@@ -345,7 +345,7 @@ mu_heap_dump_end(struct mu_heap_dump *dump, struct mu_why *why)
 		    why, MU_ERR_NO_MEMORY, "no memory for the records");
 	if (dump->section == MU_DUMP_TITLE)
 		return mu_why(why, MU_ERR_ARGUMENT,
-		    "it is no heap dump; it has no line \"" TITLE "1.x\"");
+		    "it is not a heap dump; it has no line \"" TITLE "1.x\"");
 	mu_records_seal(&dump->records);
 	mu_module_table_seal(&dump->modules);
 	mu_frame_infos_seal(dump->infos, dump->num_infos);
@@ -353,16 +353,7 @@ mu_heap_dump_end(struct mu_heap_dump *dump, struct mu_why *why)
 	if (dump->modules.no_memory)
 		return mu_why(
 		    why, MU_ERR_NO_MEMORY, "no memory for the mappings");
-	return judge(dump, why);
-}
-
-enum mu_status
-mu_heap_dump_parse(
-    struct mu_heap_dump *dump, char *text, size_t length, struct mu_why *why)
-{
-	mu_heap_dump_begin(dump);
-	mu_heap_dump_take(dump, text, length, true);
-	return mu_heap_dump_end(dump, why);
+	return conclude(dump, why);
 }
 
 void

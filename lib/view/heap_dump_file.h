@@ -27,10 +27,10 @@ enum mu_heap_dump_section {
 };
 
 struct mu_heap_dump {
-	unsigned version;                  /* such as the 2 of v1.2 */
-	const char *fingerprint;           /* "" if not given */
-	uint64_t told_bytes, told_records; /* values in the header */
-	bool tells_records;
+	unsigned version;                      /* such as the 2 of v1.2 */
+	const char *fingerprint;               /* "" if not given */
+	uint64_t stated_bytes, stated_records; /* values in the header */
+	bool states_records;
 	struct mu_records records; /* merged: one per stack and size */
 	size_t num_records;        /* number in the file */
 	struct mu_module_table modules;
@@ -69,10 +69,6 @@ size_t mu_heap_dump_take(
  * MU_ERR_ARGUMENT: it is not a heap dump; MU_ERR_NO_MEMORY.
  */
 enum mu_status mu_heap_dump_end(struct mu_heap_dump *dump, struct mu_why *why);
-
-/* Parse TEXT, the whole dump, at once. */
-enum mu_status mu_heap_dump_parse(
-    struct mu_heap_dump *dump, char *text, size_t length, struct mu_why *why);
 
 /* Accepts one that is zero. */
 void mu_heap_dump_release(struct mu_heap_dump *dump);

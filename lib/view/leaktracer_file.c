@@ -116,11 +116,11 @@ take_lines(struct mu_leaktracer *file, char *text, size_t length)
 }
 
 static enum mu_status
-judge(const struct mu_leaktracer *file, struct mu_why *why)
+conclude(const struct mu_leaktracer *file, struct mu_why *why)
 {
 	if (!file->has_title && file->records.count == 0)
 		return mu_why(why, MU_ERR_ARGUMENT,
-		    "it is no report of LeakTracer's; it has no line"
+		    "it is not a report of LeakTracer; it has no line"
 		    " \"# LeakTracer report\"");
 	if (file->cut)
 		return mu_why(why, MU_PARTIAL,
@@ -144,7 +144,7 @@ mu_leaktracer_parse(
 		return mu_why(
 		    why, MU_ERR_NO_MEMORY, "no memory for the records");
 	mu_records_seal(&file->records);
-	return judge(file, why);
+	return conclude(file, why);
 }
 
 void

@@ -22,7 +22,7 @@ put_group(FILE *out, const struct mu_leaktracer_view *view,
 		fprintf(out, "\t%s\n",
 		    mu_location_text_line(
 			view->frames->named[record->frames[i]].location)
-			.words);
+			.text);
 }
 
 static void

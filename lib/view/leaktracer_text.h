@@ -22,6 +22,7 @@ struct mu_leaktracer_view {
 	size_t limit; /* number of stacks */
 };
 
+/* Write VIEW as text to OUT. Write errors are found by mu_output_commit(). */
 void mu_leaktracer_text(FILE *out, const struct mu_leaktracer_view *view);
 
 #endif

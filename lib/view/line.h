@@ -30,6 +30,7 @@ bool mu_line_skip(struct mu_line *line, const char *text);
 /* Take a field, and the blanks before it, from LINE; false if there is none. */
 bool mu_line_field(struct mu_line *line, struct mu_line *word);
 
+/* True if FIELD is exactly TEXT. */
 bool mu_line_is(struct mu_line field, const char *text);
 
 /*

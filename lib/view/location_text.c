@@ -17,21 +17,21 @@ safe(const char *name, char *buffer)
 
 /* "libfoo.so", "libfoo.so+0x1234" where nothing else identifies it. */
 static void
-put_module(const struct mu_location *location, char *words, size_t size)
+put_module(const struct mu_location *location, char *text, size_t size)
 {
 	char buffer[NAME_SIZE];
 	const char *slash;
 
 	if (location->module == NULL) {
-		snprintf(words, size, "0x%lx", (unsigned long)location->offset);
+		snprintf(text, size, "0x%lx", (unsigned long)location->offset);
 		return;
 	}
 	slash = strrchr(location->module, '/');
 	safe(slash != NULL ? slash + 1 : location->module, buffer);
 	if (location->file != NULL)
-		strlcpy(words, buffer, size);
+		strlcpy(text, buffer, size);
 	else
-		snprintf(words, size, "%s+0x%lx", buffer,
+		snprintf(text, size, "%s+0x%lx", buffer,
 		    (unsigned long)location->offset);
 }
 
@@ -44,14 +44,14 @@ mu_location_text(const struct mu_location *location)
 	put_module(location, module, sizeof(module));
 	safe(location->function != NULL ? location->function : "??", function);
 	if (location->file != NULL)
-		snprintf(text.words, sizeof(text.words), "%s at %s:%u (%s)",
+		snprintf(text.text, sizeof(text.text), "%s at %s:%u (%s)",
 		    function, safe(location->file, file), location->line,
 		    module);
 	else if (location->function != NULL)
-		snprintf(text.words, sizeof(text.words), "%s (%s)", function,
-		    module);
+		snprintf(
+		    text.text, sizeof(text.text), "%s (%s)", function, module);
 	else
-		strlcpy(text.words, module, sizeof(text.words));
+		strlcpy(text.text, module, sizeof(text.text));
 	return text;
 }
 
@@ -63,7 +63,7 @@ mu_location_text_line(const struct mu_location *location)
 	struct mu_location_text text;
 
 	put_module(location, module, sizeof(module));
-	snprintf(text.words, sizeof(text.words), "%s:%u %s%s(%s)",
+	snprintf(text.text, sizeof(text.text), "%s:%u %s%s(%s)",
 	    safe(location->file != NULL ? location->file : "??", file),
 	    location->line, safe(name, function), name[0] != '\0' ? " " : "",
 	    module);

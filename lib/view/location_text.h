@@ -12,9 +12,13 @@
 
 /* Safe for a terminal; very long names are cut. */
 struct mu_location_text {
-	char words[MU_LOCATION_TEXT_SIZE];
+	char text[MU_LOCATION_TEXT_SIZE];
 };
 
+/*
+ * The text, by value: without a file only the function, without a function only
+ * the module.
+ */
 struct mu_location_text mu_location_text(const struct mu_location *location);
 
 /*

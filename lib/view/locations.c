@@ -85,7 +85,7 @@ answer_of(const struct mu_location_asked *asked, uintptr_t pc)
 }
 
 static void
-tell_mismatch(struct mu_locations *names, struct mu_build_id *id,
+report_mismatch(struct mu_locations *names, struct mu_build_id *id,
     const struct mu_symbol *symbol)
 {
 	if (id->told)
@@ -113,7 +113,7 @@ take(struct mu_locations *names, const struct mu_location_asked *asked,
 	if (id != NULL &&
 	    (found->build_id == NULL ||
 		strcasecmp(found->build_id, id->hex) != 0)) {
-		tell_mismatch(names, id, found);
+		report_mismatch(names, id, found);
 		return false;
 	}
 	*symbol = *found;

@@ -50,6 +50,10 @@ struct mu_location {
 /* For one address: inlined functions, and the one that contains them. */
 #define MU_LOCATIONS_MAX (MU_WIRE_INLINED_MAX + 1)
 
+/*
+ * Look up names in SOURCE, whose arrays must outlive NAMES; what is missing is
+ * added to NOTES. Close in any case.
+ */
 void mu_locations_open(struct mu_locations *names,
     const struct mu_location_source *source, struct mu_notes *notes);
 
@@ -64,6 +68,10 @@ bool mu_locations_ask(
 size_t mu_locations_find(struct mu_locations *names, uintptr_t pc,
     struct mu_location locations[MU_LOCATIONS_MAX]);
 
+/*
+ * End the helpers and release the memory. Locations and their strings are
+ * invalid then.
+ */
 void mu_locations_close(struct mu_locations *names);
 
 #endif

@@ -51,6 +51,7 @@ struct mu_module_table {
 	bool no_memory;
 };
 
+/* Make an empty table. Close in any case. */
 void mu_module_table_open(struct mu_module_table *table);
 
 /*
@@ -86,6 +87,7 @@ size_t mu_module_table_find(
 void mu_module_table_note(
     const struct mu_module_table *table, struct mu_notes *notes);
 
+/* Release the memory. Accepts the zero value; may be called twice. */
 void mu_module_table_close(struct mu_module_table *table);
 
 #endif

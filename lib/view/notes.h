@@ -13,6 +13,10 @@ struct mu_notes {
 	size_t count, num_more;
 };
 
+/*
+ * Add a note; a copy that is safe for a terminal is kept. After MU_NOTES_MAX
+ * notes, or without memory, they are only counted.
+ */
 void mu_notes_add(struct mu_notes *notes, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

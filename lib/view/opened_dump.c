@@ -9,7 +9,7 @@ name_file(const char *path, enum mu_status status, struct mu_why *why)
 	struct mu_why inner = *why;
 
 	return mu_why(
-	    why, status, "%s: %s", mu_safe_argument(path).text, inner.words);
+	    why, status, "%s: %s", mu_safe_argument(path).text, inner.text);
 }
 
 /* Note how reliable the numbers in the file are. */
@@ -21,7 +21,7 @@ note_dump(const struct mu_opened_dump *opened, struct mu_notes *notes)
 	mu_module_table_note(&dump->modules, notes);
 	if (dump->version == 0)
 		mu_notes_add(notes,
-		    "%s: v1.0 does not tell how many blocks a record stands"
+		    "%s: v1.0 does not say how many blocks a record stands"
 		    " for; each counts as one",
 		    opened->path);
 	if (dump->version > 2)
@@ -30,7 +30,7 @@ note_dump(const struct mu_opened_dump *opened, struct mu_notes *notes)
 		    opened->path, dump->version);
 	if (!dump->has_maps && dump->ended)
 		mu_notes_add(notes,
-		    "%s: it does not tell what was mapped; addresses have no"
+		    "%s: it does not say what was mapped; addresses have no"
 		    " names but its own",
 		    opened->path);
 	if (dump->records.num_cut > 0)
@@ -43,7 +43,7 @@ note_dump(const struct mu_opened_dump *opened, struct mu_notes *notes)
 		    "%s: %zu mappings lie in others, and are left out",
 		    opened->path, dump->modules.num_overlaps);
 	if (dump->lines_after > 0)
-		mu_notes_add(notes, "%s: %zu lines behind END are not read",
+		mu_notes_add(notes, "%s: %zu lines after END are not read",
 		    opened->path, dump->lines_after);
 }
 
@@ -68,10 +68,10 @@ mu_opened_dump_open(struct mu_opened_dump *opened, const char *path,
 	status = mu_heap_dump_end(&opened->dump, why);
 	if (status != MU_OK)
 		name_file(path, status, why);
-	if (status != MU_OK && status != MU_PARTIAL)
+	if (!mu_status_usable(status))
 		return status;
 	if (status == MU_PARTIAL)
-		mu_notes_add(notes, "%s", why->words);
+		mu_notes_add(notes, "%s", why->text);
 	note_dump(opened, notes);
 	source.modules = &opened->dump.modules;
 	source.infos = opened->dump.infos;
@@ -85,7 +85,7 @@ mu_opened_dump_note(const struct mu_opened_dump *opened, struct mu_notes *notes)
 {
 	if (opened->names.num_unproved > 0)
 		mu_notes_add(notes,
-		    "%s: it does not tell which builds its files were of;"
+		    "%s: it does not say which builds its files were of;"
 		    " names are those of the files that are here now",
 		    opened->path);
 }

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+/* A + B, or UINT64_MAX if that is too large. */
 static inline uint64_t
 mu_saturated_add(uint64_t a, uint64_t b)
 {
@@ -12,6 +13,7 @@ mu_saturated_add(uint64_t a, uint64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
+/* A * B, or UINT64_MAX if that is too large. */
 static inline uint64_t
 mu_saturated_mul(uint64_t a, uint64_t b)
 {

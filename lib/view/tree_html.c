@@ -136,7 +136,7 @@ put_figures(const struct writer *writer, uint64_t bytes, uint64_t blocks)
 	fprintf(writer->out,
 	    "<b>%" PRIu64 "</b> <meter value=\"%.4f\"></meter> <i>%s</i>"
 	    " <u>%" PRIu64 " block%s</u> ",
-	    bytes, (double)bytes / whole, mu_share(bytes, writer->whole).words,
+	    bytes, (double)bytes / whole, mu_share(bytes, writer->whole).text,
 	    blocks, blocks == 1 ? "" : "s");
 }
 
@@ -154,7 +154,7 @@ put_frame(const struct writer *writer, const struct mu_tree_node *node)
 		    writer->out, "+0x%lx\"", (unsigned long)location->offset);
 	}
 	fputc('>', writer->out);
-	mu_html_text(writer->out, mu_location_text(location).words);
+	mu_html_text(writer->out, mu_location_text(location).text);
 	fputs("</span>", writer->out);
 }
 
@@ -225,8 +225,8 @@ put_section(FILE *out, const struct mu_dump_view *view, size_t section)
 	    "<section>\n<h2>%s</h2>\n<p>%s (%s of all), %zu stack%s; frames"
 	    " from the outermost down</p>\n",
 	    mu_dump_section_name(section),
-	    mu_amount(tree->nodes[0].bytes, tree->nodes[0].blocks).words,
-	    mu_share(tree->nodes[0].bytes, mu_dump_view_bytes(view)).words,
+	    mu_amount(tree->nodes[0].bytes, tree->nodes[0].blocks).text,
+	    mu_share(tree->nodes[0].bytes, mu_dump_view_bytes(view)).text,
 	    tree->num_stacks, tree->num_stacks == 1 ? "" : "s");
 	while ((event = mu_tree_step(&writer.walk)) != MU_TREE_END)
 		put_event(&writer, event);
@@ -261,8 +261,7 @@ mu_tree_html(FILE *out, const struct mu_dump_view *view)
 	snprintf(title, sizeof(title), "Heap dump %s", view->path);
 	html_page_begin(out, title);
 	fprintf(out, "<p>Not freed: <strong>%s</strong>, v1.%u",
-	    mu_amount(mu_dump_view_bytes(view), mu_dump_view_blocks(view))
-		.words,
+	    mu_amount(mu_dump_view_bytes(view), mu_dump_view_blocks(view)).text,
 	    view->dump->version);
 	if (view->dump->fingerprint[0] != '\0') {
 		fputs(", build ", out);

@@ -9,6 +9,8 @@
 
 #include "lib/view/dump_summary.h"
 
+/* Write VIEW as one HTML page to OUT. Write errors are found by
+ * mu_output_commit(). */
 void mu_tree_html(FILE *out, const struct mu_dump_view *view);
 
 #endif

@@ -24,8 +24,7 @@ put_figures(
     const struct writer *writer, uint64_t bytes, uint64_t blocks, size_t indent)
 {
 	fprintf(writer->out, COLUMNS "%*s", bytes,
-	    mu_share(bytes, writer->whole).words, blocks, (int)(2 * indent),
-	    "");
+	    mu_share(bytes, writer->whole).text, blocks, (int)(2 * indent), "");
 }
 
 static void
@@ -44,7 +43,7 @@ put_frame(struct writer *writer)
 		    (int)(COLUMNS_WIDTH + 2 * (indent - 1)), "");
 	else
 		put_figures(writer, node->bytes, node->blocks, indent - 1);
-	fprintf(writer->out, "%s\n", text.words);
+	fprintf(writer->out, "%s\n", text.text);
 }
 
 static void
@@ -83,7 +82,7 @@ put_section(FILE *out, const struct mu_dump_view *view, size_t section)
 		return;
 	fprintf(out, "\n%s%s: %s, %zu stack%s%s\n", view->style.bold,
 	    mu_dump_section_name(section),
-	    mu_amount(tree->nodes[0].bytes, tree->nodes[0].blocks).words,
+	    mu_amount(tree->nodes[0].bytes, tree->nodes[0].blocks).text,
 	    tree->num_stacks, tree->num_stacks == 1 ? "" : "s",
 	    view->style.off);
 	fprintf(out, "%s%14s %7s %10s  %s%s\n", view->style.dim, "bytes",
@@ -106,8 +105,7 @@ mu_tree_text(FILE *out, const struct mu_dump_view *view)
 		mu_print_safe(out, dump->fingerprint);
 	}
 	fprintf(out, "\n%sNot freed: %s%s\n", view->style.bold,
-	    mu_amount(mu_dump_view_bytes(view), mu_dump_view_blocks(view))
-		.words,
+	    mu_amount(mu_dump_view_bytes(view), mu_dump_view_blocks(view)).text,
 	    view->style.off);
 	mu_notes_text(out, view->notes);
 	for (i = 0; i < MU_DUMP_SECTIONS; i++)

@@ -8,6 +8,7 @@
 
 #include "lib/view/dump_summary.h"
 
+/* Write VIEW as text to OUT. Write errors are found by mu_output_commit(). */
 void mu_tree_text(FILE *out, const struct mu_dump_view *view);
 
 #endif

@@ -38,7 +38,7 @@ open_both(
 {
 	const char *paths[] = { options->diff_before, options->diff_after };
 	enum mu_status status, worst = MU_OK;
-	struct mu_why one = { .words = "" };
+	struct mu_why one = { .text = "" };
 	size_t i;
 
 	for (i = 0; i < 2; i++) {
@@ -71,7 +71,7 @@ mu_view_diff(const struct mu_cli_options *options, const struct mu_style *style,
 		.style = *style,
 	};
 
-	if (status == MU_OK || status == MU_PARTIAL) {
+	if (mu_status_usable(status)) {
 		if (compare(&work)) {
 			mu_diff_text(out, &view);
 			result =

@@ -116,12 +116,12 @@ mu_view_heap_dump(const struct mu_cli_options *options,
     const struct mu_style *style, FILE *out, struct mu_why *why)
 {
 	struct work work = { .options = options, .style = style, .out = out };
-	struct mu_why later = { .words = "" };
+	struct mu_why later = { .text = "" };
 	enum mu_exit result = MU_EXIT_UNCHECKED;
 	enum mu_status status = mu_opened_dump_open(&work.opened,
 	    options->heap_dump, options->symbols, &work.notes, why);
 
-	if (status == MU_OK || status == MU_PARTIAL) {
+	if (mu_status_usable(status)) {
 		result = status == MU_OK ? MU_EXIT_CLEAN : MU_EXIT_PARTIAL;
 		if (show(&work, &later) != MU_OK) {
 			*why = later;

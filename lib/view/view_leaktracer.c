@@ -70,7 +70,7 @@ add_segments(struct mu_module_table *table, const char *path, Elf *elf,
 	if (elf == NULL || elf_kind(elf) != ELF_K_ELF ||
 	    gelf_getehdr(elf, &ehdr) == NULL ||
 	    elf_getphdrnum(elf, &count) != 0)
-		return refuse(path, "it is no ELF file", why);
+		return refuse(path, "it is not an ELF file", why);
 	*relocated = ehdr.e_type != ET_EXEC;
 	for (i = 0; i < count; i++) {
 		if (gelf_getphdr(elf, (int)i, &ph) == NULL)
@@ -100,7 +100,7 @@ program_file_add(struct mu_module_table *table, const char *path,
 		if (fd >= 0)
 			close(fd);
 		return refuse(path,
-		    fd == -EINVAL ? "it is no regular file"
+		    fd == -EINVAL ? "it is not a regular file"
 			: fd < 0  ? strerror(-fd)
 				  : strerror(errno),
 		    why);
@@ -146,7 +146,7 @@ static enum mu_status
 read_file(struct work *work, struct mu_why *why)
 {
 	const char *path = work->options->leaktracer;
-	struct mu_why inner = { .words = "" }, ignored;
+	struct mu_why inner = { .text = "" }, ignored;
 	enum mu_status status = mu_file_text_read(&work->text, path, why);
 
 	if (status != MU_OK)
@@ -155,16 +155,16 @@ read_file(struct work *work, struct mu_why *why)
 	    &work->file, work->text.text, work->text.length, &inner);
 	if (status != MU_OK)
 		mu_why(why, status, "%s: %s", mu_safe_argument(path).text,
-		    inner.words);
+		    inner.text);
 	if (status == MU_PARTIAL)
-		mu_notes_add(&work->notes, "%s", why->words);
+		mu_notes_add(&work->notes, "%s", why->text);
 	mu_module_table_note(&work->file.modules, &work->notes);
 	if (work->file.records.num_cut > 0)
 		mu_notes_add(&work->notes,
 		    "%zu stacks are deeper than %d frames; the outermost are"
 		    " left out",
 		    work->file.records.num_cut, MU_RECORD_FRAMES);
-	if (status != MU_OK && status != MU_PARTIAL)
+	if (!mu_status_usable(status))
 		return status;
 	if (complete_table(work, &ignored) == MU_OK)
 		return status;
@@ -236,7 +236,7 @@ mu_view_leaktracer(
 	enum mu_exit result = MU_EXIT_UNCHECKED;
 	enum mu_status status = read_file(&work, why);
 
-	if (status == MU_OK || status == MU_PARTIAL)
+	if (mu_status_usable(status))
 		result = show(&work, status, out, why);
 	mu_leak_groups_release(&work.groups);
 	mu_frames_release(&work.frames);

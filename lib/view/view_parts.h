@@ -27,6 +27,10 @@ void mu_opened_dump_close(struct mu_opened_dump *opened);
 void mu_opened_dump_note(
     const struct mu_opened_dump *opened, struct mu_notes *notes);
 
+/*
+ * Show what OPTIONS name, on OUT. Returns the exit status; after
+ * MU_EXIT_UNCHECKED WHY has the reason.
+ */
 enum mu_exit mu_view_heap_dump(const struct mu_cli_options *options,
     const struct mu_style *style, FILE *out, struct mu_why *why);
 enum mu_exit mu_view_diff(const struct mu_cli_options *options,

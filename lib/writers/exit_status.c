@@ -3,7 +3,7 @@
 enum mu_exit
 mu_exit_status(const struct UnreachableMemoryInfo *info)
 {
-	if (!mu_exit_judged(info))
+	if (!mu_exit_checked(info))
 		return MU_EXIT_UNCHECKED;
 	if (info->status == MEMUNREACHABLE_PARTIAL)
 		return MU_EXIT_PARTIAL;

@@ -2,6 +2,8 @@
  * The command's exit status, for scripts.
  *
  * Pure.
+ *
+ * Runs in: original, command.
  */
 #ifndef LIB_WRITERS_EXIT_STATUS_H
 #define LIB_WRITERS_EXIT_STATUS_H
@@ -16,14 +18,15 @@ enum mu_exit {
 	MU_EXIT_LEAKS = 23,  /* LeakSanitizer's value */
 };
 
-/* True if the heap was judged at all. */
+/* True if the heap was checked at all. */
 static inline bool
-mu_exit_judged(const struct UnreachableMemoryInfo *info)
+mu_exit_checked(const struct UnreachableMemoryInfo *info)
 {
 	return info->status == MEMUNREACHABLE_COMPLETE ||
 	    info->status == MEMUNREACHABLE_PARTIAL;
 }
 
+/* The exit status for the result INFO of a check. */
 enum mu_exit mu_exit_status(const struct UnreachableMemoryInfo *info);
 
 #endif

@@ -1,4 +1,8 @@
-/* Format one frame of a stack as text. */
+/*
+ * Format one frame of a stack as text.
+ *
+ * Runs in: original, command.
+ */
 #ifndef LIB_WRITERS_FRAME_LINE_H
 #define LIB_WRITERS_FRAME_LINE_H
 

@@ -13,72 +13,12 @@
 #include "lib/report/backtrace.h"
 #include "lib/term/safe_text.h"
 #include "lib/writers/exit_status.h"
+#include "lib/writers/explained_json.h"
 #include "lib/writers/frame_line.h"
+#include "lib/writers/groups_text.h"
+#include "lib/writers/json_frame.h"
+#include "lib/writers/json_values.h"
 #include "lib/writers/status_word.h"
-#include "mu/recorded.h"
-
-/*
- * Values of the JSON report: counts, addresses, names, the heap's figures. NULL
- * always means "no memory" and is passed on.
- */
-
-/*
- * Add VALUE to OBJECT, which takes it over; false if either is NULL or memory
- * is exhausted.
- */
-static bool
-json_set(json_t *object, const char *key, json_t *value)
-{
-	return json_object_set_new(object, key, value) == 0;
-}
-
-/* Returns VALUE if OK; otherwise releases VALUE and returns NULL. */
-static json_t *
-json_done(json_t *value, bool ok)
-{
-	if (ok)
-		return value;
-	json_decref(value);
-	return NULL;
-}
-
-/*
- * json_int_t has 63 bits for the value, enough for any amount of memory or
- * time.
- */
-static json_t *
-json_count(uint64_t count)
-{
-	return json_integer(count > INT64_MAX ? INT64_MAX : (json_int_t)count);
-}
-
-static json_t *
-json_address(uintptr_t address)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "0x%lx", (unsigned long)address);
-	return json_string(text);
-}
-
-static json_t *
-json_text(const char *text)
-{
-	size_t size = MU_SAFE_SIZE(strlen(text));
-	char *safe = malloc(size);
-	json_t *value = NULL;
-
-	if (safe != NULL)
-		value = json_string(mu_safe_for_json(text, safe, size));
-	free(safe);
-	return value;
-}
-
-static json_t *
-json_name(const char *name)
-{
-	return name == NULL || name[0] == '\0' ? json_null() : json_text(name);
-}
 
 static json_t *
 arena_object(const struct mu_arena_usage *arena)
@@ -86,15 +26,16 @@ arena_object(const struct mu_arena_usage *arena)
 	json_t *object = json_object();
 	bool ok = true;
 
-	ok &= json_set(object, "address", json_address(arena->address));
-#define SET(field) ok &= json_set(object, #field, json_count(arena->field))
+	ok &= mu_json_set(object, "address", mu_json_address(arena->address));
+#define SET(field) \
+	ok &= mu_json_set(object, #field, mu_json_count(arena->field))
 	SET(span);
 	SET(live);
 	SET(bins);
 	SET(tcache);
 	SET(top);
 #undef SET
-	return json_done(object, ok);
+	return mu_json_done(object, ok);
 }
 
 static json_t *
@@ -107,7 +48,7 @@ arenas_array(const struct mu_heap_usage *usage)
 	for (i = 0; ok && i < usage->num_arenas; i++)
 		ok = json_array_append_new(
 			 arenas, arena_object(&usage->arenas[i])) == 0;
-	return json_done(arenas, ok);
+	return mu_json_done(arenas, ok);
 }
 
 /* null if it is not known. */
@@ -120,68 +61,26 @@ json_heap(const struct mu_heap_usage *usage)
 	if (mu_usage_held(usage) == 0)
 		return json_null();
 	heap = json_object();
-	ok &= json_set(heap, "verdict",
-	    json_string(mu_verdict_name(mu_usage_judge(usage))));
-#define SET(field) ok &= json_set(heap, #field, json_count(usage->field))
+	ok &= mu_json_set(heap, "verdict",
+	    json_string(mu_verdict_name(mu_usage_verdict(usage))));
+#define SET(field) ok &= mu_json_set(heap, #field, mu_json_count(usage->field))
 	SET(live_reachable);
 	SET(live_unreachable);
 	SET(free_held);
 	SET(mmapped);
 	SET(mmapped_live);
 #undef SET
-	ok &= json_set(heap, "arenas", arenas_array(usage));
-	return json_done(heap, ok);
-}
-
-static bool
-set_place(json_t *object, const char *function, const char *file, unsigned line)
-{
-	bool ok = true;
-
-	ok &= json_set(object, "function", json_name(function));
-	ok &= json_set(object, "file", json_name(file));
-	ok &=
-	    json_set(object, "line", line > 0 ? json_count(line) : json_null());
-	return ok;
-}
-
-static json_t *
-inlined_array(const struct mu_symbol *symbol)
-{
-	json_t *callers = json_array(), *caller;
-	bool ok = callers != NULL;
-	size_t i;
-
-	for (i = 0; ok && i < symbol->num_inlined; i++) {
-		caller = json_object();
-		ok =
-		    json_array_append_new(callers,
-			json_done(caller,
-			    set_place(caller, mu_symbol_function(symbol, i + 1),
-				symbol->inlined[i].file,
-				symbol->inlined[i].line))) == 0;
-	}
-	return json_done(callers, ok);
+	ok &= mu_json_set(heap, "arenas", arenas_array(usage));
+	return mu_json_done(heap, ok);
 }
 
 static json_t *
 frame_object(uintptr_t pc, const struct mu_names *names)
 {
-	json_t *frame = json_object();
 	struct mu_symbol symbol;
-	bool ok = true;
 
 	mu_names_find(names, pc, &symbol);
-	ok &= json_set(
-	    frame, "pc", json_address((uintptr_t)mu_frame_address(pc)));
-	ok &= json_set(frame, "module", json_name(symbol.module));
-	ok &= json_set(frame, "build_id", json_name(symbol.build_id));
-	ok &= json_set(frame, "offset",
-	    symbol.module != NULL ? json_address(symbol.offset) : json_null());
-	ok &= set_place(
-	    frame, mu_symbol_function(&symbol, 0), symbol.file, symbol.line);
-	ok &= json_set(frame, "inlined_into", inlined_array(&symbol));
-	return json_done(frame, ok);
+	return mu_json_frame(pc, &symbol);
 }
 
 static json_t *
@@ -196,7 +95,7 @@ frames_array(
 		ok = json_array_append_new(frames,
 			 frame_object(
 			     mu_backtrace_frame(backtrace, i), names)) == 0;
-	return json_done(frames, ok);
+	return mu_json_done(frames, ok);
 }
 
 static void
@@ -221,13 +120,133 @@ put_piece(const char *bytes, size_t length, void *ctx)
 	return 0;
 }
 
-/* Written without the library, which would need ten allocations per entry. */
+static json_t *
+type_object(
+    const struct Leak *leak, bool contents, const struct mu_names *names)
+{
+	json_t *object = json_object();
+	struct mu_type type;
+	bool ok = true, known = mu_names_find_type(names, leak->begin, &type);
+
+	ok &= mu_json_set(object, "type", mu_json_name(type.name));
+	if (!known)
+		return mu_json_done(object, ok);
+	ok &= mu_json_set(object, "type_source",
+	    json_string(mu_type_source_word(type.source)));
+	ok &= mu_json_set(object, "certain", json_boolean(type.certain));
+	ok &= mu_json_set(object, "type_offset", mu_json_count(type.offset));
+	if (contents && type.text != NULL)
+		ok &= mu_json_set(object, "text", mu_json_text(type.text));
+	return mu_json_done(object, ok);
+}
+
+/* Write VALUE, which is released. FLAGS are those of jansson. */
 static bool
-put_leak(const struct mu_out *out, const struct Leak *leak, bool contents,
+put_dump(const struct mu_out *out, json_t *value, size_t flags)
+{
+	bool ok = value != NULL &&
+	    json_dump_callback(
+		value, put_piece, (void *)out, JSON_ENSURE_ASCII | flags) == 0;
+
+	json_decref(value);
+	return ok;
+}
+
+static bool
+put_value(const struct mu_out *out, json_t *value)
+{
+	return put_dump(out, value, JSON_ENCODE_ANY);
+}
+
+/* Add the members of OBJECT, which is released, to the open one. */
+static bool
+put_object(const struct mu_out *out, json_t *object)
+{
+	mu_put(out, ", ");
+	return put_dump(out, object, JSON_EMBED);
+}
+
+/* The path from the example to HOLD: "+0x10[]+0x8". */
+static void
+put_field(const struct mu_out *out, const struct mu_lost_group *group,
+    const struct mu_lost_hold *hold)
+{
+	if (hold->parent > 0)
+		put_field(out, group, &group->holds[hold->parent - 1]);
+	if (hold->element)
+		mu_put(out, "[]");
+	else
+		mu_put(out, "+0x%zx", hold->offset);
+}
+
+static bool
+put_hold(const struct mu_out *out, const struct mu_lost_group *group,
+    const struct mu_lost_hold *hold, bool contents,
     const struct mu_names *names)
 {
-	json_t *frames;
+	struct mu_type type;
 	bool ok;
+
+	mu_put(out, "{\"field\": \"");
+	put_field(out, group, hold);
+	mu_names_find_type(names, hold->address, &type);
+	mu_put(out, "\", \"type\": ");
+	ok = put_value(out, mu_json_name(type.name));
+	mu_put(out, ", \"size\": ");
+	ok &= put_value(
+	    out, hold->size > 0 ? mu_json_count(hold->size) : json_null());
+	mu_put(out, ", \"count\": %zu, \"bytes\": %zu, \"text\": ", hold->count,
+	    hold->bytes);
+	ok &= put_value(out, mu_json_name(contents ? hold->text : NULL));
+	mu_put(out, "}");
+	return ok;
+}
+
+static bool
+put_group(const struct mu_out *out, const struct mu_groups_at *at,
+    bool contents, const struct mu_names *names)
+{
+	const struct mu_lost_group *group = &at->group;
+	bool ok, stack = at->example.backtrace.num_frames > 0;
+	struct mu_symbol symbol;
+	struct mu_type type;
+	size_t i;
+
+	mu_group_type(names, group, &type);
+	mu_put(out, "{\"type\": ");
+	ok = put_value(out, mu_json_name(type.name));
+	mu_put(out, ", \"type_source\": \"%s\", \"certain\": %s",
+	    type.name != NULL ? mu_type_source_word(type.source)
+		: stack       ? "stack"
+			      : "size",
+	    type.certain ? "true" : "false");
+	mu_put(out, ", \"size\": ");
+	ok &= put_value(
+	    out, group->size > 0 ? mu_json_count(group->size) : json_null());
+	mu_put(out,
+	    ", \"count\": %zu, \"blocks\": %zu, \"bytes\": %zu,"
+	    " \"total_bytes\": %zu, \"example\": \"0x%lx\", \"holds\": [",
+	    group->count, group->num_blocks, group->bytes, group->total_bytes,
+	    (unsigned long)at->example.begin);
+	for (i = 0; i < group->num_holds; i++) {
+		mu_put(out, i > 0 ? ", " : "");
+		ok &= put_hold(out, group, &group->holds[i], contents, names);
+	}
+	mu_names_find(names, group->place, &symbol);
+	mu_put(out, "], \"module\": ");
+	ok &= put_value(out, mu_json_name(symbol.module));
+	mu_put(out, ", \"frames\": ");
+	ok &= put_value(out, frames_array(&at->example.backtrace, names));
+	mu_put(out, "}");
+	return ok;
+}
+
+/* Written without the library, which would need ten allocations per entry. */
+static bool
+put_leak(const struct mu_out *out, const struct mu_entries_at *at,
+    const struct Leak *leak, bool contents, const struct mu_names *names)
+{
+	bool ok, typed;
 
 	mu_put(out, "{\"address\": \"0x%lx\", \"size\": %zu",
 	    (unsigned long)leak->begin, leak->size);
@@ -240,26 +259,27 @@ put_leak(const struct mu_out *out, const struct Leak *leak, bool contents,
 #undef PUT
 	if (contents)
 		put_contents(out, leak);
+	typed = put_object(out, type_object(leak, contents, names));
 	mu_put(out, ", \"frames\": ");
-	frames = frames_array(&leak->backtrace, names);
-	ok = frames != NULL &&
-	    json_dump_callback(
-		frames, put_piece, (void *)out, JSON_ENSURE_ASCII) == 0;
-	json_decref(frames);
-	mu_put(out, ", \"frames_cut\": %s}",
+	ok = put_value(out, frames_array(&leak->backtrace, names));
+	mu_put(out, ", \"frames_cut\": %s, \"group\": ",
 	    leak->backtrace.cut != 0 ? "true" : "false");
-	return ok;
+	if (at->group > 0)
+		mu_put(out, "%zu}", at->group - 1);
+	else
+		mu_put(out, "null}");
+	return ok && typed;
 }
 
-/* Totals, which a heap that was not judged does not have. */
+/* Totals, which a heap that was not checked does not have. */
 static bool
 set_totals(json_t *report, const struct UnreachableMemoryInfo *info)
 {
-	bool ok = true, judged = mu_exit_judged(info);
+	bool ok = true, checked = mu_exit_checked(info);
 
-#define SET(field)      \
-	ok &= json_set( \
-	    report, #field, judged ? json_count(info->field) : json_null())
+#define SET(field)                        \
+	ok &= mu_json_set(report, #field, \
+	    checked ? mu_json_count(info->field) : json_null())
 	SET(num_leaks);
 	SET(leak_bytes);
 	SET(num_entries);
@@ -278,15 +298,16 @@ set_subject(json_t *report, const struct mu_report *answer)
 	const struct UnreachableMemoryInfo *info = &answer->info;
 	bool ok = true;
 
-	ok &= json_set(report, "schema", json_integer(MU_JSON_SCHEMA));
-	ok &= json_set(report, "pid",
+	ok &= mu_json_set(report, "schema", json_integer(MU_JSON_SCHEMA));
+	ok &= mu_json_set(report, "pid",
 	    answer->pid > 0 ? json_integer(answer->pid) : json_null());
-	ok &= json_set(report, "program", json_text(answer->program));
-	ok &= json_set(
+	ok &= mu_json_set(report, "program", mu_json_text(answer->program));
+	ok &= mu_json_set(
 	    report, "status", json_string(mu_status_word(info->status)));
-	ok &= json_set(report, "reason", json_text(info->reason));
-	ok &= json_set(report, "remedy", json_text(mu_report_remedy(answer)));
-	ok &= json_set(report, "allocator", json_text(answer->allocator));
+	ok &= mu_json_set(report, "reason", mu_json_text(info->reason));
+	ok &= mu_json_set(
+	    report, "remedy", mu_json_text(mu_report_remedy(answer)));
+	ok &= mu_json_set(report, "allocator", mu_json_text(answer->allocator));
 	return ok;
 }
 
@@ -296,12 +317,12 @@ set_look(json_t *report, const struct mu_report *answer)
 	const struct UnreachableMemoryInfo *info = &answer->info;
 	bool ok = true;
 
-	ok &= json_set(report, "pause_ns", json_count(info->pause_ns));
-	ok &= json_set(report, "total_ns", json_count(info->total_ns));
-	ok &= json_set(report, "stop",
-	    json_text(answer->stop != NULL ? answer->stop : ""));
-	ok &= json_set(report, "threads", json_count(info->num_threads));
-	ok &= json_set(report, "tries", json_count(info->tries));
+	ok &= mu_json_set(report, "pause_ns", mu_json_count(info->pause_ns));
+	ok &= mu_json_set(report, "total_ns", mu_json_count(info->total_ns));
+	ok &= mu_json_set(report, "stop",
+	    mu_json_text(answer->stop != NULL ? answer->stop : ""));
+	ok &= mu_json_set(report, "threads", mu_json_count(info->num_threads));
+	ok &= mu_json_set(report, "tries", mu_json_count(info->tries));
 	return ok;
 }
 
@@ -326,18 +347,54 @@ static bool
 put_leaks(const struct mu_out *out, const struct mu_report *answer,
     bool contents, const struct mu_names *names)
 {
-	bool ok = true, first = true, judged = mu_exit_judged(&answer->info);
+	bool ok = true, first = true, checked = mu_exit_checked(&answer->info);
 	struct mu_entries_at at;
 	const struct Leak *leak;
 
 	mu_put(out, ",\n  \"leaks\": [");
 	mu_entries_open(&at, &answer->entries);
-	for (; ok && judged && (leak = mu_entries_next(&at)) != NULL;
+	for (; ok && checked && (leak = mu_entries_next(&at)) != NULL;
 	     first = false) {
 		mu_put(out, first ? "\n    " : ",\n    ");
-		ok = put_leak(out, leak, contents, names);
+		ok = put_leak(out, &at, leak, contents, names);
 	}
 	mu_put(out, first ? "]" : "\n  ]");
+	return ok;
+}
+
+static bool
+put_groups(const struct mu_out *out, const struct mu_report *answer,
+    bool contents, const struct mu_names *names)
+{
+	struct mu_groups_at at;
+	bool ok = true, first = true;
+
+	mu_put(out, ",\n  \"groups\": [");
+	mu_groups_open(&at, &answer->entries);
+	for (; ok && mu_groups_next(&at) != NULL; first = false) {
+		mu_put(out, first ? "\n    " : ",\n    ");
+		ok = put_group(out, &at, contents, names);
+	}
+	mu_put(out, first ? "]" : "\n  ]");
+	return ok;
+}
+
+/* How entries are grouped, and what the limit cut; null: not at all. */
+static bool
+set_groups(json_t *report, const struct mu_groups_info *info)
+{
+	static const char *const words[] = { "block", "stack", "shape", "type",
+		"module" };
+	bool ok = true, grouped = info->by != MU_BY_BLOCK;
+
+	ok &= mu_json_set(report, "grouped_by", json_string(words[info->by]));
+#define SET(key, value)    \
+	ok &= mu_json_set( \
+	    report, key, grouped ? mu_json_count(info->value) : json_null())
+	SET("num_groups", num_total);
+	SET("unreported_group_blocks", rest_blocks);
+	SET("unreported_group_bytes", rest_bytes);
+#undef SET
 	return ok;
 }
 
@@ -351,9 +408,14 @@ mu_json_report(const struct mu_out *out, const struct mu_report *report,
 	ok &= set_subject(object, report);
 	ok &= set_totals(object, &report->info);
 	ok &= set_look(object, report);
-	ok &= json_set(object, "heap", json_heap(&report->usage));
-	ok &= json_set(object, "names_note", json_text(report->names_note));
+	ok &= set_groups(object, &report->groups);
+	ok &= mu_json_set(object, "heap", json_heap(&report->usage));
+	ok &=
+	    mu_json_set(object, "names_note", mu_json_text(report->names_note));
+	ok &= report->explained == NULL ||
+	    mu_explained_json(object, report->explained, shown->contents);
 	ok = ok && put_members(out, object) &&
+	    put_groups(out, report, shown->contents, &report->names) &&
 	    put_leaks(out, report, shown->contents, &report->names);
 	mu_put(out, "\n}\n");
 	json_decref(object);

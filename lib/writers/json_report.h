@@ -14,7 +14,7 @@
 /*
  * Contents are in hex, sizes in bytes, times in nanoseconds; addresses are
  * strings, since many JSON readers store numbers as doubles. The figures of a
- * heap that was not judged are null, not 0. Each byte of invalid UTF-8 in a
+ * heap that was not checked are null, not 0. Each byte of invalid UTF-8 in a
  * name is U+FFFD. Output is ASCII: other characters are \u escapes. Returns
  * false without memory; OUT may have a part of the report.
  */

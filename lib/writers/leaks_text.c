@@ -100,8 +100,34 @@ put_contents(const struct mu_out *out, const struct Leak *leak,
 	}
 }
 
+/* "   probably shop::Order (at byte 16)" */
+static bool
+put_type(const struct mu_out *out, const struct Leak *leak, bool contents,
+    const struct mu_names *names)
+{
+	struct mu_type type;
+
+	if (!mu_names_find_type(names, leak->begin, &type))
+		return false;
+	/* "text" describes the bytes, so it is not called probable. */
+	mu_put(out,
+	    type.certain || type.source == MU_TYPE_CONTENT ? "   "
+							   : "   probably ");
+	mu_put_safe(out, type.name);
+	if (contents && type.text != NULL) {
+		mu_put(out, " \"");
+		mu_put_safe(out, type.text);
+		mu_put(out, "\"");
+	}
+	if (type.offset > 0)
+		mu_put(out, " (at byte %zu)", type.offset);
+	mu_put(out, "\n");
+	return true;
+}
+
+/* What the first word that points into a module points to. */
 static void
-put_type(const struct mu_out *out, const struct Leak *leak,
+put_target(const struct mu_out *out, const struct Leak *leak,
     const struct mu_names *names)
 {
 	struct mu_symbol symbol;
@@ -147,6 +173,7 @@ mu_leak_text(const struct mu_out *out, const struct Leak *leak,
     const struct mu_shown *shown, const struct mu_names *names)
 {
 	size_t i, count = mu_backtrace_count(&leak->backtrace);
+	bool typed;
 
 	mu_put(out, "%s  %zu bytes unreachable at %lx%s\n", shown->style.bold,
 	    leak->size, (unsigned long)leak->begin, shown->style.off);
@@ -160,10 +187,11 @@ mu_leak_text(const struct mu_out *out, const struct Leak *leak,
 		put_referenced(out, leak->similar_referenced_size,
 		    leak->similar_referenced_count);
 	}
+	typed = put_type(out, leak, shown->contents, names);
 	if (shown->contents)
 		put_contents(out, leak, &shown->style, names);
-	else
-		put_type(out, leak, names);
+	else if (!typed)
+		put_target(out, leak, names);
 	for (i = 0; i < count; i++)
 		mu_frame_line(
 		    out, i, mu_backtrace_frame(&leak->backtrace, i), names);
@@ -237,6 +265,12 @@ put_unsampled(const struct mu_out *out,
 }
 
 bool
+mu_leaks_text_sampled(const struct mu_out *out, const struct mu_report *report)
+{
+	return put_unsampled(out, &report->info, &report->entries);
+}
+
+bool
 mu_leaks_text_rest(const struct mu_out *out, const struct mu_report *report)
 {
 	const struct UnreachableMemoryInfo *info = &report->info;
@@ -302,10 +336,44 @@ mu_leaks_text_totals(const struct mu_out *out, const struct mu_report *report,
 	mu_put(out, "\n");
 }
 
+/* True if what is shown of A and B differs in nothing but their addresses. */
+static bool
+is_alike(
+    const struct Leak *a, const struct Leak *b, const struct mu_shown *shown)
+{
+	return a->size == b->size &&
+	    a->referenced_count == b->referenced_count &&
+	    a->referenced_size == b->referenced_size && a->similar_count == 0 &&
+	    b->similar_count == 0 && a->backtrace.num_frames == 0 &&
+	    b->backtrace.num_frames == 0 &&
+	    (!shown->contents ||
+		memcmp(a->contents, b->contents, sizeof(a->contents)) == 0);
+}
+
+/* Entries like the last one that was written, if they are not written. */
+struct folded {
+	struct Leak last;
+	size_t count;
+	bool any; /* there is a last one */
+};
+
+static void
+end_entry(const struct mu_out *out, struct folded *folded, const char *end)
+{
+	if (folded->any && folded->count > 0)
+		mu_put(out, "   and %zu more like it\n", folded->count);
+	if (folded->any)
+		mu_put(out, "%s", end);
+	if (folded->any && out->end_entry != NULL)
+		out->end_entry(out->ctx);
+	explicit_bzero(folded, sizeof(*folded));
+}
+
 static void
 put_entries(const struct mu_out *out, const struct mu_report *report,
     const struct mu_shown *shown, const char *end)
 {
+	struct folded folded = { .any = false };
 	struct mu_entries_at at;
 	const struct Leak *leak;
 
@@ -313,11 +381,17 @@ put_entries(const struct mu_out *out, const struct mu_report *report,
 	while ((leak = mu_entries_next(&at)) != NULL) {
 		if (is_unsampled(&report->info, leak))
 			continue;
+		if (shown->fold && folded.any &&
+		    is_alike(&folded.last, leak, shown)) {
+			folded.count++;
+			continue;
+		}
+		end_entry(out, &folded, end);
 		mu_leak_text(out, leak, shown, &report->names);
-		mu_put(out, "%s", end);
-		if (out->end_entry != NULL)
-			out->end_entry(out->ctx);
+		folded.last = *leak;
+		folded.any = true;
 	}
+	end_entry(out, &folded, end);
 }
 
 void
@@ -365,7 +439,7 @@ static bool
 write_string(const struct mu_out *out, const struct mu_report *report,
     const struct mu_shown *shown)
 {
-	if (mu_exit_judged(&report->info))
+	if (mu_exit_checked(&report->info))
 		mu_leaks_text(out, report, shown);
 	else
 		put_failure(out, &report->info);

@@ -30,6 +30,13 @@ void mu_leaks_text_entries(const struct mu_out *out,
     const struct mu_report *report, const struct mu_shown *shown);
 
 /*
+ * That stacks were sampled, if they were; one line, indented by two. Returns
+ * true if so.
+ */
+bool mu_leaks_text_sampled(
+    const struct mu_out *out, const struct mu_report *report);
+
+/*
  * What the entries do not show: how many more there are, and that several of
  * them count the same blocks. One line each, indented by two. Returns true if
  * there was any.

@@ -8,11 +8,11 @@ void
 mu_report_reason(
     struct mu_report *report, enum mu_status status, const struct mu_why *why)
 {
-	_Static_assert(sizeof(report->info.reason) == sizeof(why->words),
+	_Static_assert(sizeof(report->info.reason) == sizeof(why->text),
 	    "a reason is as long as its words");
 
 	report->info.status = (int)status;
-	memcpy(report->info.reason, why->words, sizeof(why->words));
+	memcpy(report->info.reason, why->text, sizeof(why->text));
 	report->cure = why->cure;
 }
 

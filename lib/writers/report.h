@@ -30,6 +30,9 @@ struct mu_report {
 
 	struct mu_heap_usage usage; /* all zero: not known */
 	struct mu_entries entries;
+	struct mu_groups_info groups; /* those in ENTRIES */
+
+	struct mu_explained *explained; /* lib/explain/; NULL: not asked for */
 
 	/* names of addresses */
 	struct mu_naming *naming; /* the command's; NULL: none */

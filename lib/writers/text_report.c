@@ -5,6 +5,8 @@
 #include "lib/report/hint.h"
 #include "lib/term/human.h"
 #include "lib/writers/exit_status.h"
+#include "lib/writers/explained_text.h"
+#include "lib/writers/groups_text.h"
 #include "lib/writers/leaks_text.h"
 #include "lib/writers/verdict_text.h"
 #include "mu/status.h"
@@ -84,13 +86,30 @@ put_names(const struct mu_out *out, const struct mu_report *report)
 	mu_put(out, "\n");
 }
 
+static void
+put_lost(const struct mu_out *out, const struct mu_report *report,
+    const struct mu_shown *shown)
+{
+	bool more;
+
+	if (report->groups.count > 0) {
+		mu_groups_text(out, report, shown);
+		more = mu_leaks_text_sampled(out, report);
+	} else {
+		mu_leaks_text_entries(out, report, shown);
+		more = mu_leaks_text_rest(out, report);
+	}
+	if (more)
+		mu_put(out, "\n");
+}
+
 bool
 mu_text_report(const struct mu_out *out, const struct mu_report *report,
     const struct mu_shown *shown)
 {
 	put_subject(out, report);
 	put_look(out, report);
-	if (!mu_exit_judged(&report->info)) {
+	if (!mu_exit_checked(&report->info)) {
 		/* Android's first line; programs search for it. */
 		mu_put(out, "%sFailed to get unreachable memory%s\n",
 		    shown->style.bold, shown->style.off);
@@ -100,9 +119,9 @@ mu_text_report(const struct mu_out *out, const struct mu_report *report,
 	}
 	mu_verdict_text(out, &report->usage, &shown->style);
 	mu_leaks_text_totals(out, report, shown);
-	mu_leaks_text_entries(out, report, shown);
-	if (mu_leaks_text_rest(out, report))
-		mu_put(out, "\n");
+	put_lost(out, report, shown);
+	if (report->explained != NULL)
+		mu_explained_text(out, report->explained, shown);
 	put_names(out, report);
 	put_hint(out, report);
 	return true;

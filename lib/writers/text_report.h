@@ -9,7 +9,7 @@
 
 /*
  * Strings of the subject are made safe for a terminal. If the heap was not
- * judged, prints "Not checked" and why. Returns true.
+ * checked, prints "Not checked" and why. Returns true.
  */
 bool mu_text_report(const struct mu_out *out, const struct mu_report *report,
     const struct mu_shown *shown);

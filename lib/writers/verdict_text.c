@@ -1,4 +1,4 @@
-/* heapwalk/heaps/usage.h makes the judgement. */
+/* heapwalk/heaps/usage.h gives the verdict. */
 #include "lib/writers/verdict_text.h"
 
 #include "lib/term/human.h"
@@ -115,7 +115,7 @@ put_rest(const struct mu_out *out, const struct mu_heap_usage *usage)
 {
 	size_t held = mu_usage_held(usage);
 
-	switch (mu_usage_judge_rest(usage)) {
+	switch (mu_usage_verdict_without_leaks(usage)) {
 	case MU_VERDICT_IN_USE:
 		mu_put(out,
 		    "Verdict: in use: %s of the heap is reachable. Only a later"

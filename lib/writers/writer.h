@@ -11,6 +11,7 @@
 /* What is shown of a report, and how. */
 struct mu_shown {
 	bool contents; /* the first bytes of each block */
+	bool fold;     /* entries that are alike, in Android's text */
 	struct mu_style style;
 };
 

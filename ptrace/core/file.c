@@ -98,11 +98,12 @@ core_file_kind(void *elf, const char *path, struct mu_why *why)
 
 	if (gelf_getehdr(elf, &header) == NULL)
 		return mu_why(why, MU_ERR_ARGUMENT,
-		    "%s is no core file: it has no ELF header", path);
+		    "%s is not a core file: it has no ELF header", path);
 	wide = header.e_ident[EI_CLASS] == ELFCLASS64;
 	if (header.e_type != ET_CORE)
-		return mu_why(why, MU_ERR_ARGUMENT, "%s is no core file but %s",
-		    path, type_name(header.e_type));
+		return mu_why(why, MU_ERR_ARGUMENT,
+		    "%s is not a core file but %s", path,
+		    type_name(header.e_type));
 	if (header.e_machine != MU_ELF_MACHINE || !wide)
 		return mu_why(why, MU_ERR_ARGUMENT,
 		    "%s is the core of a program for %s, and this command is "
@@ -262,11 +263,11 @@ mu_core_file_parse(struct mu_core_file *core, const char *bytes, size_t size,
 	core->size = size;
 	if (size < SELFMAG || memcmp(bytes, ELFMAG, SELFMAG) != 0)
 		return mu_why(why, MU_ERR_ARGUMENT,
-		    "%s is no core file: it is no ELF file", path);
+		    "%s is not a core file: it is not an ELF file", path);
 	elf_version(EV_CURRENT);
 	core->elf = parsing.elf = elf_memory((char *)bytes, size);
 	if (parsing.elf == NULL)
-		return mu_why(why, MU_ERR_ARGUMENT, "%s is no core file: %s",
+		return mu_why(why, MU_ERR_ARGUMENT, "%s is not a core file: %s",
 		    path, elf_errmsg(-1));
 	status = core_file_kind(core->elf, path, why);
 	if (status == MU_OK)
@@ -334,7 +335,7 @@ mu_core_file_open(struct mu_core_file *core, const char *path,
 	if (status == MU_OK)
 		status = mu_core_unpack(&core->fd, path, why);
 	core->spoilt = status == MU_PARTIAL;
-	if (status == MU_OK || status == MU_PARTIAL)
+	if (mu_status_usable(status))
 		status = map_file(core, path, why);
 	if (status == MU_OK)
 		status = mu_core_file_parse(

@@ -1,9 +1,8 @@
 /*
  * Parse a core file into segments of memory and notes.
  *
- * This is the first step from a core to a snapshot. ptrace/core/process.h and
- * ptrace/core/threads.h interpret the notes, ptrace/core/mappings.h the
- * segments.
+ * This is the first step from a core to a snapshot. ptrace/core/process.h
+ * interprets the notes, ptrace/core/mappings.h the segments.
  *
  * Runs in: the command, where malloc is allowed (libelf uses it).
  */

@@ -70,14 +70,14 @@ set_file(struct mu_mapping *mapping, const struct mu_core_mapped *file)
 static void
 set_undumped(struct mu_mapping *mapping, struct mu_core_part *part)
 {
-	part->source = MU_CORE_NOWHERE;
+	part->source = MU_CORE_NOT_NEEDED;
 	if (!mapping->readable)
 		return;
 	if (mapping->inode == 0) {
 		part->source = MU_CORE_ZEROS;
 	} else if (is_shared_memory(mapping->name) ||
 	    has_prefix(mapping->name, "/anon_hugepage")) {
-		part->source = MU_CORE_LACKING;
+		part->source = MU_CORE_MISSING;
 		part->missing = "left out by coredump_filter";
 	} else if (mapping->writable) {
 		mapping->shared = true;
@@ -99,8 +99,8 @@ add(struct merging *merging, struct mu_range range, enum mu_core_source source)
 		return false;
 	part = &merging->parts[snap->num_mappings];
 	mapping = &snap->mappings[snap->num_mappings++];
-	*part =
-	    (struct mu_core_part) { .source = source, .told = segment != NULL };
+	*part = (struct mu_core_part) { .source = source,
+		.has_segment = segment != NULL };
 	*mapping = (struct mu_mapping) { .range = range, .readable = true };
 	if (segment != NULL) {
 		mapping->readable = (segment->flags & PF_R) != 0;
@@ -110,9 +110,9 @@ add(struct merging *merging, struct mu_range range, enum mu_core_source source)
 		    segment->offset + (range.begin - segment->range.begin);
 	}
 	set_file(mapping, file);
-	if (source == MU_CORE_LACKING)
+	if (source == MU_CORE_MISSING)
 		part->missing = "cut off";
-	else if (source == MU_CORE_NOWHERE)
+	else if (source == MU_CORE_NOT_NEEDED)
 		set_undumped(mapping, part);
 	return true;
 }
@@ -136,13 +136,13 @@ add_cell(struct merging *merging, struct mu_range range)
 	uintptr_t dumped, stored;
 
 	if (segment == NULL)
-		return add(merging, range, MU_CORE_NOWHERE);
+		return add(merging, range, MU_CORE_NOT_NEEDED);
 	dumped = segment->range.begin + segment->dumped;
 	stored = dumped + segment->cut;
 	stored += -stored & 4095; /* CUT may end in the middle of a page */
 	return add(merging, cut(range, 0, dumped), MU_CORE_DUMPED) &&
-	    add(merging, cut(range, dumped, stored), MU_CORE_LACKING) &&
-	    add(merging, cut(range, stored, UINTPTR_MAX), MU_CORE_NOWHERE);
+	    add(merging, cut(range, dumped, stored), MU_CORE_MISSING) &&
+	    add(merging, cut(range, stored, UINTPTR_MAX), MU_CORE_NOT_NEEDED);
 }
 
 /*

@@ -14,19 +14,19 @@
 
 /* Where the bytes of a mapping are. */
 enum mu_core_source {
-	MU_CORE_DUMPED,  /* in the core */
-	MU_CORE_ZEROS,   /* not stored: the program never touched them */
-	MU_CORE_HOLE,    /* the same, and no segment covers them */
-	MU_CORE_FILE,    /* in the mapped file, unchanged */
-	MU_CORE_NOWHERE, /* not available and not needed */
-	MU_CORE_LACKING, /* needed, but not available */
+	MU_CORE_DUMPED,     /* in the core */
+	MU_CORE_ZEROS,      /* not stored: the program never touched them */
+	MU_CORE_HOLE,       /* the same, and no segment covers them */
+	MU_CORE_FILE,       /* in the mapped file, unchanged */
+	MU_CORE_NOT_NEEDED, /* not available and not needed */
+	MU_CORE_MISSING,    /* needed, but not available */
 };
 
 struct mu_core_part {
 	enum mu_core_source source;
 	uint64_t offset;     /* MU_CORE_DUMPED: offset in the core */
-	const char *missing; /* MU_CORE_LACKING: the reason */
-	bool told;           /* a segment states the protections */
+	const char *missing; /* MU_CORE_MISSING: the reason */
+	bool has_segment;    /* a segment states the protections */
 	bool code;           /* code of a program or library */
 	const char *base; /* of range.begin, in our memory; NULL: not there */
 };
@@ -34,7 +34,7 @@ struct mu_core_part {
 /*
  * Fill the mappings of SNAP and a part for each, from ARENA. It is not known
  * yet which files are available: the parts of files that are not in the core
- * are MU_CORE_NOWHERE.
+ * are MU_CORE_NOT_NEEDED.
  *
  * A core does not say all that /proc/PID/maps does:
  * - inodes: files are numbered by name;

@@ -31,6 +31,10 @@ enum mu_status mu_core_memory_open(struct mu_core_memory *memory,
     const struct mu_core_file *core, const struct mu_core_modules *modules,
     size_t page_size, struct mu_arena *arena, struct mu_why *why);
 
+/*
+ * Unmap the core's memory: views into it are invalid then. The descriptor
+ * belongs to the core file and stays open. May be called twice.
+ */
 void mu_core_memory_close(struct mu_core_memory *memory);
 
 /*

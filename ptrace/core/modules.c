@@ -140,7 +140,7 @@ compare(const struct mu_core_module *module, const char *head)
 	struct mu_core_id id;
 
 	if (!mu_core_file_id(head, module->size, &id))
-		return "its file is no ELF file";
+		return "its file is not an ELF file";
 	if (module->id.size == 0 && id.size == 0)
 		return memcmp(head, module->bytes, module->size) == 0
 		    ? NULL
@@ -183,7 +183,7 @@ open_one(const struct opening *opening, struct mu_core_module *module)
  * headers, as the loader did.
  */
 static void
-tell_protection(const struct opening *opening, size_t index,
+report_protection(const struct opening *opening, size_t index,
     const struct mu_core_module *module)
 {
 	struct mu_mapping *mapping = &opening->snap->mappings[index];
@@ -215,11 +215,11 @@ place_undumped(const struct opening *opening, size_t index,
 	struct mu_core_part *part = &opening->parts[index];
 	uint64_t end;
 
-	if (!part->told)
-		tell_protection(opening, index, module);
+	if (!part->has_segment)
+		report_protection(opening, index, module);
 	if (!mapping->readable || mapping->writable)
 		return;
-	part->source = MU_CORE_LACKING;
+	part->source = MU_CORE_MISSING;
 	part->missing = module->missing;
 	if (module->missing != NULL)
 		return;
@@ -238,10 +238,10 @@ place(const struct opening *opening, size_t index)
 	const struct mu_core_module *module =
 	    mu_core_module_of(opening->modules, mapping->inode);
 
-	if (part->source == MU_CORE_NOWHERE && module != NULL) {
+	if (part->source == MU_CORE_NOT_NEEDED && module != NULL) {
 		place_undumped(opening, index, module);
-	} else if (part->source == MU_CORE_NOWHERE && mapping->executable) {
-		part->source = MU_CORE_LACKING;
+	} else if (part->source == MU_CORE_NOT_NEEDED && mapping->executable) {
+		part->source = MU_CORE_MISSING;
 		part->missing = "left out with its headers by coredump_filter";
 	}
 	part->code =

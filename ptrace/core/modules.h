@@ -36,9 +36,9 @@ struct mu_core_modules {
 /*
  * Find all modules whose first page is in the core, set protections that the
  * core does not state, and open the files: those with the same build-id or,
- * without one, with the same first page. Parts that were MU_CORE_NOWHERE become
- * MU_CORE_FILE or MU_CORE_LACKING. Memory comes from ARENA. Close MODULES in
- * any case.
+ * without one, with the same first page. Parts that were MU_CORE_NOT_NEEDED
+ * become MU_CORE_FILE or MU_CORE_MISSING. Memory comes from ARENA. Close
+ * MODULES in any case.
  */
 enum mu_status mu_core_modules_open(struct mu_core_modules *modules,
     struct mu_snapshot *snap, struct mu_core_part *parts,

@@ -40,7 +40,7 @@ name_vdso(struct mu_snapshot *snap, struct mu_core_part *parts, uintptr_t vdso)
 			break;
 		mapping->name = "[vvar]";
 		if (parts[index - i].source == MU_CORE_ZEROS)
-			parts[index - i].source = MU_CORE_NOWHERE;
+			parts[index - i].source = MU_CORE_NOT_NEEDED;
 	}
 }
 

@@ -47,7 +47,7 @@ count_threads(const struct mu_core_file *core)
 
 /* Add those words of the SIZE bytes at DATA that may be pointers. */
 static bool
-add_set(struct mu_words *words, const char *data, size_t size, unsigned place)
+add_set(struct mu_words *words, const char *data, size_t size, unsigned regno)
 {
 	size_t count = size / sizeof(uintptr_t);
 	uintptr_t *room;
@@ -56,8 +56,8 @@ add_set(struct mu_words *words, const char *data, size_t size, unsigned place)
 		return false;
 	room = words->words + words->count;
 	memcpy(room, data, count * sizeof(*room));
-	words->count +=
-	    mu_words_filter(room, count, words->places + words->count, place);
+	words->count += mu_words_keep_plausible(
+	    room, count, words->regnos + words->count, regno);
 	return true;
 }
 
@@ -83,7 +83,7 @@ begin_thread(struct mu_thread *thread, const struct mu_core_note *note,
 	if (MU_PRSTATUS_TP >= 0)
 		thread->tp = general[MU_PRSTATUS_TP < 0 ? 0 : MU_PRSTATUS_TP];
 	return add_set(
-	    words, (const char *)general, sizeof(general), MU_PLACE_GENERAL);
+	    words, (const char *)general, sizeof(general), MU_REGNO_GENERAL);
 }
 
 /*
@@ -131,7 +131,7 @@ add_thread(struct mu_thread *thread, const struct mu_core_note *note,
 	if (good && vector != NULL)
 		good = add_set(words, vector->data,
 		    vector->size < VECTOR_BYTES ? vector->size : VECTOR_BYTES,
-		    MU_PLACE_VECTOR);
+		    MU_REGNO_VECTOR);
 	for (note++; good && note < end && note->type != NT_PRSTATUS; note++) {
 		if (note->type == NT_SIGINFO)
 			good = add_signal(words, note);
@@ -153,13 +153,13 @@ core_threads_read(struct mu_snapshot *snap, const struct mu_core_file *core,
 {
 	const struct mu_core_note *note = core->notes;
 	const struct mu_core_note *end = note + core->num_notes;
-	struct mu_words words = { .arena = arena, .placed = true };
+	struct mu_words words = { .arena = arena, .with_regnos = true };
 	size_t count = count_threads(core);
 	bool good;
 
 	if (count == 0)
 		return mu_why(why, MU_ERR_ARGUMENT,
-		    "the core tells of no thread: it is cut short or damaged");
+		    "the core has no thread: it is cut short or damaged");
 	snap->threads = mu_arena_alloc(arena, count, sizeof(*snap->threads));
 	good = snap->threads != NULL;
 	for (snap->num_threads = 0; good && note < end; note++)
@@ -170,7 +170,7 @@ core_threads_read(struct mu_snapshot *snap, const struct mu_core_file *core,
 		return mu_why(why, MU_ERR_NO_MEMORY,
 		    "no memory for the registers of %zu threads", count);
 	snap->values = words.words;
-	snap->places = words.places;
+	snap->regnos = words.regnos;
 	snap->num_values = words.count;
 	return MU_OK;
 }
@@ -180,7 +180,7 @@ core_threads_read(struct mu_snapshot *snap, const struct mu_core_file *core,
  * variables is its .bss.
  */
 static bool
-is_untold(const struct mu_snapshot *snap, const struct mu_snapshot_core *core,
+is_undumped(const struct mu_snapshot *snap, const struct mu_snapshot_core *core,
     size_t i)
 {
 	const struct mu_mapping *mapping = &snap->mappings[i];
@@ -200,15 +200,15 @@ list_lacks(const struct mu_snapshot *snap, struct mu_snapshot_core *core,
 	size_t i, count = 0;
 
 	for (i = 0; i < snap->num_mappings; i++)
-		count += part[i].source == MU_CORE_LACKING;
+		count += part[i].source == MU_CORE_MISSING;
 	core->gaps = mu_arena_alloc(arena, count + 1, sizeof(*core->gaps));
 	if (core->gaps == NULL)
 		return mu_why(why, MU_ERR_NO_MEMORY,
 		    "no memory for the list of missing memory");
 	for (i = 0; i < snap->num_mappings; i++, part++, mapping++) {
-		if (is_untold(snap, core, i))
-			core->untold_bytes += mu_range_size(mapping->range);
-		if (part->source != MU_CORE_LACKING)
+		if (is_undumped(snap, core, i))
+			core->undumped_bytes += mu_range_size(mapping->range);
+		if (part->source != MU_CORE_MISSING)
 			continue;
 		core->gaps[core->num_gaps++] =
 		    (struct mu_core_gap) { mapping->range, mapping->name,
@@ -276,9 +276,9 @@ is_curable(const struct mu_snapshot_core *core)
 }
 
 static enum mu_status
-judge(const struct mu_snapshot_core *core, struct mu_why *why)
+conclude(const struct mu_snapshot_core *core, struct mu_why *why)
 {
-	char words[sizeof(why->words)] = "";
+	char words[sizeof(why->text)] = "";
 	struct mu_text text = { words, sizeof(words), 0 };
 
 	if (core->file.cut > 0)
@@ -324,8 +324,8 @@ check_stacks(const struct mu_snapshot *snap,
 		  "echo 0x33 > /proc/PID/coredump_filter before it is written");
 }
 
-static enum mu_status
-fill(struct mu_snapshot *snap, struct mu_snapshot_core *core,
+enum mu_status
+mu_snapshot_core_fill(struct mu_snapshot *snap, struct mu_snapshot_core *core,
     const struct mu_core_paths *paths, struct mu_arena *arena,
     struct mu_why *why)
 {
@@ -356,21 +356,7 @@ fill(struct mu_snapshot *snap, struct mu_snapshot_core *core,
 		status = list_lacks(snap, core, arena, why);
 	if (status != MU_OK)
 		return status;
-	return judge(core, why);
-}
-
-enum mu_status
-mu_snapshot_core_parse(struct mu_snapshot *snap, struct mu_snapshot_core *core,
-    const char *bytes, size_t size, const char *path,
-    const struct mu_core_paths *paths, struct mu_arena *arena,
-    struct mu_why *why)
-{
-	enum mu_status status;
-
-	*snap = (struct mu_snapshot) { .pid = 0 };
-	*core = (struct mu_snapshot_core) { .file.fd = -1, .memory.fd = -1 };
-	status = mu_core_file_parse(&core->file, bytes, size, path, arena, why);
-	return status == MU_OK ? fill(snap, core, paths, arena, why) : status;
+	return conclude(core, why);
 }
 
 enum mu_status
@@ -383,18 +369,20 @@ mu_snapshot_core_open(struct mu_snapshot *snap, struct mu_snapshot_core *core,
 	*snap = (struct mu_snapshot) { .pid = 0 };
 	*core = (struct mu_snapshot_core) { .file.fd = -1, .memory.fd = -1 };
 	status = mu_core_file_open(&core->file, path, arena, why);
-	return status == MU_OK ? fill(snap, core, paths, arena, why) : status;
+	return status == MU_OK
+	    ? mu_snapshot_core_fill(snap, core, paths, arena, why)
+	    : status;
 }
 
 enum mu_status
 mu_snapshot_core_doubt(const struct mu_snapshot_core *core, struct mu_why *why)
 {
-	if (core->untold_bytes == 0)
+	if (core->undumped_bytes == 0)
 		return MU_OK;
 	return mu_why(why, MU_PARTIAL,
 	    "%zu bytes were not dumped, being untouched or MADV_DONTDUMP: what "
 	    "only they refer to looks lost",
-	    core->untold_bytes);
+	    core->undumped_bytes);
 }
 
 void
@@ -406,7 +394,7 @@ mu_snapshot_core_unlock(struct mu_snapshot_core *core, struct mu_snapshot *snap)
 	for (i = 0; i < snap->num_mappings; i++)
 		if (core->parts[i].source == MU_CORE_HOLE &&
 		    snap->mappings[i].readable)
-			core->untold_bytes +=
+			core->undumped_bytes +=
 			    mu_range_size(snap->mappings[i].range);
 	mu_core_memory_unlock(&core->memory, snap);
 }

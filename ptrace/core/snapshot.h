@@ -2,10 +2,10 @@
  * Make a snapshot from a core file: written by the kernel or by gcore, plain or
  * compressed, on this machine or another.
  *
- * A core lacks two things. Pointers whose only copy is in the kernel (epoll
- * data, timers): blocks that only they refer to are reported as leaks. And the
- * difference between memory that was left out on purpose (MADV_DONTDUMP) and
- * memory that was never touched: both read as zeros, see
+ * Two things are not in a core. Pointers whose only copy is in the kernel
+ * (epoll data, timers): blocks that only they refer to are reported as leaks.
+ * And the difference between memory that was left out on purpose
+ * (MADV_DONTDUMP) and memory that was never touched: both read as zeros, see
  * mu_snapshot_core_doubt(). A core by gcore does not even list such memory.
  *
  * Runs in: the command.
@@ -38,7 +38,7 @@ struct mu_snapshot_core {
 	 * of the heap (MU_CORE_HOLE) may, too; they are counted once the heap
 	 * has been listed.
 	 */
-	size_t untold_bytes;
+	size_t undumped_bytes;
 };
 
 /*
@@ -47,22 +47,21 @@ struct mu_snapshot_core {
  *
  * MU_PARTIAL with WHY: the core can be searched, but memory is missing
  * (core->gaps). MU_ERR_ARGUMENT: it is not a core of such a program, is
- * damaged, or lacks what a search needs.
+ * damaged, or does not have what a search needs.
  */
 enum mu_status mu_snapshot_core_open(struct mu_snapshot *snap,
     struct mu_snapshot_core *core, const char *path,
     const struct mu_core_paths *paths, struct mu_arena *arena,
     struct mu_why *why);
 
-/* The same for a core in memory, for tests. PATH is used in messages only. */
-enum mu_status mu_snapshot_core_parse(struct mu_snapshot *snap,
-    struct mu_snapshot_core *core, const char *bytes, size_t size,
-    const char *path, const struct mu_core_paths *paths, struct mu_arena *arena,
-    struct mu_why *why);
+/* The last step: the rest from core->file. Both are empty otherwise. */
+enum mu_status mu_snapshot_core_fill(struct mu_snapshot *snap,
+    struct mu_snapshot_core *core, const struct mu_core_paths *paths,
+    struct mu_arena *arena, struct mu_why *why);
 
 /*
  * To be called if leaks were found: MU_PARTIAL with WHY if memory that was not
- * dumped may refer to them (core->untold_bytes), otherwise MU_OK.
+ * dumped may refer to them (core->undumped_bytes), otherwise MU_OK.
  */
 enum mu_status mu_snapshot_core_doubt(
     const struct mu_snapshot_core *core, struct mu_why *why);
@@ -74,6 +73,10 @@ enum mu_status mu_snapshot_core_doubt(
 void mu_snapshot_core_unlock(
     struct mu_snapshot_core *core, struct mu_snapshot *snap);
 
+/*
+ * Release memory, modules and file. The snapshot, which points into them, is
+ * invalid then. Call it also after a failure to open.
+ */
 void mu_snapshot_core_close(struct mu_snapshot_core *core);
 
 #endif

@@ -241,7 +241,7 @@ mu_core_unpack(int *fd, const char *path, struct mu_why *why)
 		    "where it can",
 		    path);
 	status = unpack(packing, fd, to, folder, path, why);
-	if (status == MU_OK || status == MU_PARTIAL) {
+	if (mu_status_usable(status)) {
 		mu_sys_close(fd);
 		*fd = to;
 	} else {

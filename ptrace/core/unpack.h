@@ -13,7 +13,7 @@
 #include "mu/status.h"
 
 /*
- * If *FD, the file at PATH, is compressed (judged by its first bytes, not its
+ * If *FD, the file at PATH, is compressed (checked by its first bytes, not its
  * name), replace it by an unnamed file in $TMPDIR, /var/tmp or /tmp with the
  * unpacked contents; runs of zeros are holes. MU_PARTIAL with WHY: the tool
  * reported an error, and the file has what it wrote. MU_ERR_ARGUMENT: there is

@@ -12,18 +12,19 @@
  * sleeps for some milliseconds at a time. One that has slept for so many of our
  * own naps is not expected to wake up soon. Where the CPUs are busy these take
  * longer, and so does what a thread waits for: the child of vfork() needs a
- * CPU.
+ * CPU. Naps of raised priority are not longer, so the time alone limits a wait
+ * for another thread of the process.
  */
 #define CALM_NAP_NS (2 * 1000 * 1000ull)
 #define CALM_NAPS 150
-#define CALM_MOST_NS (3 * MU_NS_PER_SEC)
+#define CALM_MOST_NS (3 * MU_NS_PER_SEC) /* for one thread */
+#define CALM_ALL_NS (15 * MU_NS_PER_SEC) /* for all, which take turns */
 
 #define USERFAULT_LINK "anon_inode:[userfaultfd]"
 #define EVENT_FORK 2u /* UFFD_FEATURE_EVENT_FORK */
 
 struct calm {
 	pid_t pid, sleeper;
-	unsigned naps; /* left */
 	uint64_t until_ns;
 };
 
@@ -39,11 +40,30 @@ count_sleeps(pid_t pid, int tid)
 	    status, "\nvoluntary_ctxt_switches:", 0, 10);
 }
 
+/* The lock of the address space: another thread of the process holds it. */
+static bool
+waits_for_a_thread(pid_t pid, int tid)
+{
+	switch (mu_proc_call(pid, tid)) {
+	case SYS_brk:
+	case SYS_mmap:
+	case SYS_munmap:
+	case SYS_mremap:
+	case SYS_mprotect:
+	case SYS_madvise:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static bool
 visit_thread(void *ctx, int tid)
 {
 	struct calm *calm = ctx;
+	uint64_t until_ns = mu_sys_now_ns() + CALM_MOST_NS;
 	int64_t sleeps = -1, before;
+	unsigned naps = 0;
 
 	while (mu_proc_state(calm->pid, tid) == 'D') {
 		before = sleeps;
@@ -51,21 +71,21 @@ visit_thread(void *ctx, int tid)
 		/* It sleeps again, but woke up since the last look. */
 		if (before >= 0 && sleeps != before)
 			return true;
-		if (calm->naps == 0 || mu_sys_now_ns() >= calm->until_ns) {
+		if (naps == CALM_NAPS || mu_sys_now_ns() >= until_ns ||
+		    mu_sys_now_ns() >= calm->until_ns) {
 			calm->sleeper = tid;
 			return false;
 		}
+		naps += !waits_for_a_thread(calm->pid, tid);
 		mu_sys_sleep_ns(CALM_NAP_NS);
-		calm->naps--;
 	}
 	return true;
 }
 
 enum mu_status
-mu_pause_await_calm(pid_t pid, struct mu_why *why)
+mu_pause_await_interruptible(pid_t pid, struct mu_why *why)
 {
-	struct calm calm = { pid, 0, CALM_NAPS,
-		mu_sys_now_ns() + CALM_MOST_NS };
+	struct calm calm = { pid, 0, mu_sys_now_ns() + CALM_ALL_NS };
 	char path[32];
 
 	mu_text_format(path, sizeof(path), "/proc/%d/task", pid);
@@ -74,7 +94,7 @@ mu_pause_await_calm(pid_t pid, struct mu_why *why)
 		return MU_OK;
 	return mu_why(why, MU_ERR_TIMEOUT,
 	    "thread %d of process %d is in uninterruptible sleep (state D), for"
-	    " a disk or in vfork(): all others would stand still until that is"
+	    " a disk or in vfork(): all others would stay stopped until that is"
 	    " over" MU_CURE "ask again later",
 	    calm.sleeper, pid);
 }
@@ -97,7 +117,7 @@ mu_pause_bytes(pid_t pid)
 
 /* Format NS as "0.3 s" or "70 ms". */
 static void
-tell_span(char *text, size_t size, uint64_t ns)
+report_span(char *text, size_t size, uint64_t ns)
 {
 	unsigned ms = (unsigned)(ns / 1000000) + 1;
 
@@ -113,7 +133,7 @@ mu_pause_too_long(pid_t pid, uint64_t bytes, uint64_t ns, struct mu_why *why)
 {
 	char span[32], what[64];
 
-	tell_span(span, sizeof(span), ns);
+	report_span(span, sizeof(span), ns);
 	mu_text_format(what, sizeof(what), "copy");
 	if (bytes > 0)
 		mu_text_format(what, sizeof(what), "read %zu MiB of",

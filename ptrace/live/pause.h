@@ -22,7 +22,7 @@
  * uninterruptible sleep or has ended. After a while: MU_ERR_TIMEOUT, and WHY
  * names the thread.
  */
-enum mu_status mu_pause_await_calm(pid_t pid, struct mu_why *why);
+enum mu_status mu_pause_await_interruptible(pid_t pid, struct mu_why *why);
 
 /*
  * The bytes of process PID that would have to be read during a stop: resident
@@ -38,6 +38,16 @@ static inline uint64_t
 mu_pause_ns(uint64_t bytes)
 {
 	return bytes;
+}
+
+/*
+ * The same for memory of which few pages are kept. Measured: 5 to 9 GB/s with
+ * two workers.
+ */
+static inline uint64_t
+mu_pause_sifted_ns(uint64_t bytes)
+{
+	return bytes / 4;
 }
 
 /*

@@ -189,7 +189,7 @@ mu_probe_helpers_stay(void)
 }
 
 bool
-mu_probe_deadly(bool always, uint64_t deadline_ns)
+mu_probe_kills(bool always, uint64_t deadline_ns)
 {
 	if (!always &&
 	    (!kernel_is_before(5, 16) || own_number("\nSeccomp:") == 0))
@@ -214,7 +214,7 @@ mu_probe_signal_stop(uint64_t deadline_ns, struct mu_why *why)
 	if (end > 0 && WIFSIGNALED(end) &&
 	    (WTERMSIG(end) == SIGSYS || WTERMSIG(end) == SIGSEGV))
 		return mu_why(why, MU_ERR_NO_PERMISSION,
-		    "a seccomp filter kills who sends or handles a signal" MU_CURE
+		    "a seccomp filter kills a thread that sends or handles a signal" MU_CURE
 		    "allow rt_tgsigqueueinfo, rt_sigreturn, arch_prctl");
 	if (end >= 0)
 		return mu_why_died(why, "the child that tries signals", end);

@@ -30,7 +30,7 @@ bool mu_probe_helpers_stay(void);
  * this thread has a filter, or if ALWAYS is set (for tests). Returns true if
  * the child is killed or has no result by DEADLINE_NS.
  */
-bool mu_probe_deadly(bool always, uint64_t deadline_ns);
+bool mu_probe_kills(bool always, uint64_t deadline_ns);
 
 /*
  * Check that a stop by signal is safe: a seccomp filter with a list of allowed

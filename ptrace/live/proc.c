@@ -277,20 +277,42 @@ mu_proc_state(pid_t pid, pid_t tid)
 	return (unsigned char)paren[2];
 }
 
+#define OVER_NAP_NS (20 * MU_NS_PER_MS)
+
 bool
-mu_proc_is_over(pid_t pid)
+mu_proc_await_over(pid_t pid, uint64_t deadline_ns)
 {
 	int fd = (int)mu_sys2(SYS_pidfd_open, pid, 0);
 	struct pollfd ended = { .fd = fd, .events = POLLIN };
-	struct timespec at_once = { 0, 0 };
+	struct timespec span;
+	bool over = fd == -ESRCH;
+	uint64_t now;
 	long n;
 
-	if (fd < 0)
-		return fd == -ESRCH || mu_sys_kill(pid, 0) == -ESRCH ||
-		    mu_proc_state(pid, pid) == 'Z';
-	n = mu_syscall6(SYS_ppoll, (long)&ended, 1, (long)&at_once, 0, 0, 0);
+	while (!over) {
+		now = mu_sys_now_ns();
+		span =
+		    mu_sys_timespec(now < deadline_ns ? deadline_ns - now : 0);
+		if (fd >= 0) {
+			n = mu_syscall6(
+			    SYS_ppoll, (long)&ended, 1, (long)&span, 0, 0, 0);
+			over = n == 1;
+		} else
+			over = mu_sys_kill(pid, 0) == -ESRCH ||
+			    mu_proc_state(pid, pid) == 'Z';
+		if (over || now >= deadline_ns)
+			break;
+		if (fd < 0)
+			mu_sys_sleep_ns(OVER_NAP_NS);
+	}
 	mu_sys_close(&fd);
-	return n == 1;
+	return over;
+}
+
+bool
+mu_proc_is_over(pid_t pid)
+{
+	return mu_proc_await_over(pid, 0);
 }
 
 struct living {

@@ -123,6 +123,9 @@ void mu_proc_program(pid_t pid, char *program, size_t size);
  */
 bool mu_proc_is_over(pid_t pid);
 
+/* The same at DEADLINE_NS (CLOCK_MONOTONIC), or as soon as it is true. */
+bool mu_proc_await_over(pid_t pid, uint64_t deadline_ns);
+
 #define MU_PROC_NO_CALL (-1L)
 #define MU_PROC_RUNNING (-2L)
 

@@ -99,7 +99,7 @@ refused(pid_t pid, long result, struct mu_why *why)
 	    "process %d cannot be copied (clone: errno %ld)", pid, -result);
 }
 
-/* Store the copy's PID before the thread may continue: see guardian.c. */
+/* Store the copy's PID before the thread may continue: see watchdog.c. */
 static enum mu_status
 start(struct mu_process_copy *copy, struct mu_remote_thread *thread,
     uint64_t deadline_ns, struct mu_why *why)
@@ -173,8 +173,8 @@ lead_to_name(const struct mu_process_copy *copy)
 
 /* The copy is born stopped (ptrace_init_task). Wait for that stop only. */
 enum mu_status
-mu_process_copy_settle(const struct mu_process_copy *copy, uint64_t deadline_ns,
-    struct mu_why *why)
+mu_process_copy_await_stop(const struct mu_process_copy *copy,
+    uint64_t deadline_ns, struct mu_why *why)
 {
 	struct mu_tracee tracee = {
 		.tid = copy->pid,

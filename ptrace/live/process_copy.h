@@ -50,9 +50,9 @@ struct mu_process_copy {
  *
  * The copy dies with the thread that called this: before it has its name by
  * itself, afterwards by PTRACE_O_EXITKILL. It may not have stopped yet: call
- * mu_process_copy_settle().
+ * mu_process_copy_await_stop().
  *
- * On failure there is no copy, or one that mu_process_copy_drop() must remove;
+ * On failure there is no copy, or one that must be ended and reaped;
  * nothing else has changed, and memory can be read while the process is
  * stopped. MU_ERR_BUSY, MU_ERR_PTRACE_SECCOMP: no thread can be made to do a
  * system call. MU_ERR_RESOURCES, MU_ERR_NO_MEMORY: the kernel refused a process
@@ -67,10 +67,9 @@ enum mu_status mu_process_copy_make(struct mu_process_copy *copy,
  * needs a CPU once for that, and was seen to wait 380 ms for one on a busy
  * machine, so THREADS may be released before. If the copy is killed before it
  * stops, its memory is freed at once. Runs in the thread that made the copy.
- * MU_ERR_HELPER_DIED, MU_ERR_TIMEOUT: mu_process_copy_drop() must remove the
- * copy.
+ * MU_ERR_HELPER_DIED, MU_ERR_TIMEOUT: the copy must be ended and reaped.
  */
-enum mu_status mu_process_copy_settle(const struct mu_process_copy *copy,
+enum mu_status mu_process_copy_await_stop(const struct mu_process_copy *copy,
     uint64_t deadline_ns, struct mu_why *why);
 
 /*
@@ -82,8 +81,8 @@ bool mu_process_copy_was_killed(const struct mu_process_copy *copy);
 
 /*
  * Kill the copy and wait for it as its tracer; it is then a zombie of its
- * parent. Freeing its memory takes a while; returns false if DEADLINE_NS comes
- * first.
+ * parent, which mu_process_copy_reap_ended() makes reap it. Freeing its memory
+ * takes a while; returns false if DEADLINE_NS comes first.
  */
 bool mu_process_copy_end(
     const struct mu_process_copy *copy, uint64_t deadline_ns);
@@ -112,15 +111,6 @@ void mu_process_copy_name(
  */
 bool mu_process_copy_leave_files(
     const struct mu_process_copy *copy, uint64_t deadline_ns);
-
-/*
- * Kill the copy of the running process PID and reap it: one thread of PID is
- * stopped for a moment and made to wait for the copy. If PID has ended, init
- * does that. After a failure the copy stays a zombie as long as PID lives.
- * Accepts the empty value.
- */
-enum mu_status mu_process_copy_drop(struct mu_process_copy *copy, pid_t pid,
-    uint64_t deadline_ns, struct mu_why *why);
 
 /*
  * Make process PID reap copies of it that earlier tools left as zombies because

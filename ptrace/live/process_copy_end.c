@@ -358,19 +358,3 @@ mu_process_copy_reap_ended(const struct mu_process_copy *copy, pid_t pid,
 	}
 	return is_reaped(copy) || mu_proc_is_over(pid) ? MU_OK : reaping.status;
 }
-
-enum mu_status
-mu_process_copy_drop(struct mu_process_copy *copy, pid_t pid,
-    uint64_t deadline_ns, struct mu_why *why)
-{
-	enum mu_status status;
-
-	if (copy->pid == 0)
-		return MU_OK;
-	if (!mu_process_copy_end(copy, deadline_ns))
-		return mu_why(why, MU_ERR_TIMEOUT,
-		    "copy %d of process %d takes long to end", copy->pid, pid);
-	status = mu_process_copy_reap_ended(copy, pid, deadline_ns, why);
-	*copy = (struct mu_process_copy) { 0 };
-	return status;
-}

@@ -15,7 +15,11 @@
 enum mu_status mu_process_copy_reap(const struct mu_process_copy *copy,
     struct mu_remote_thread *thread, uint64_t deadline_ns, struct mu_why *why);
 
-/* The same for its running parent PID: one of its threads is stopped for it. */
+/*
+ * The same for its running parent PID: one of its threads is stopped for it. If
+ * PID has ended, init reaps the copy. After a failure the copy stays a zombie
+ * as long as PID lives.
+ */
 enum mu_status mu_process_copy_reap_ended(const struct mu_process_copy *copy,
     pid_t pid, uint64_t deadline_ns, struct mu_why *why);
 

@@ -145,7 +145,7 @@ judge_yama(const struct mu_refusal_facts *facts, struct mu_why *why)
 }
 
 enum mu_status
-mu_refusal_judge(const struct mu_refusal_facts *facts, struct mu_why *why)
+mu_refusal_explain(const struct mu_refusal_facts *facts, struct mu_why *why)
 {
 	if (facts->call_refused)
 		return mu_why(why, MU_ERR_PTRACE_SECCOMP,
@@ -199,7 +199,7 @@ mu_refusal(pid_t pid, pid_t tid, int error, struct mu_why *why)
 
 	mu_refusal_facts_read(&facts);
 	probe_call(&facts);
-	return mu_refusal_judge(&facts, why);
+	return mu_refusal_explain(&facts, why);
 }
 
 enum mu_status
@@ -208,7 +208,7 @@ mu_refusal_of_call(struct mu_why *why)
 	struct mu_refusal_facts facts = { 0 };
 
 	probe_call(&facts);
-	return facts.call_refused ? mu_refusal_judge(&facts, why) : MU_OK;
+	return facts.call_refused ? mu_refusal_explain(&facts, why) : MU_OK;
 }
 
 enum mu_status
@@ -224,10 +224,10 @@ mu_refusal_by_tracer(struct mu_why *why)
 }
 
 enum mu_status
-mu_refusal_deadly(struct mu_why *why)
+mu_refusal_by_sigsys(struct mu_why *why)
 {
 	return mu_why(why, MU_ERR_PTRACE_SECCOMP,
-	    "a seccomp filter kills who calls ptrace" MU_CURE
+	    "a seccomp filter kills a process that calls ptrace" MU_CURE
 	    "let it refuse with an"
 	    " error, or allow it");
 }

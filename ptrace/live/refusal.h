@@ -32,7 +32,7 @@ struct mu_refusal_facts {
 };
 
 /* The cause that the facts show, and its remedy. Pure. */
-enum mu_status mu_refusal_judge(
+enum mu_status mu_refusal_explain(
     const struct mu_refusal_facts *facts, struct mu_why *why);
 
 /*
@@ -63,6 +63,6 @@ enum mu_status mu_refusal_of_call(struct mu_why *why);
 enum mu_status mu_refusal_by_tracer(struct mu_why *why);
 
 /* MU_ERR_PTRACE_SECCOMP, for a collector that died of SIGSYS. */
-enum mu_status mu_refusal_deadly(struct mu_why *why);
+enum mu_status mu_refusal_by_sigsys(struct mu_why *why);
 
 #endif

@@ -39,9 +39,9 @@ mu_words_reserve(struct mu_words *words, size_t more)
 	if (need <= words->max)
 		return true;
 	max = words->max * 2 > need ? words->max * 2 : need;
-	if ((words->placed &&
+	if ((words->with_regnos &&
 		!mu_arena_extend(
-		    words->arena, words->places, words->count, max)) ||
+		    words->arena, words->regnos, words->count, max)) ||
 	    !mu_arena_extend(words->arena, words->words, words->count, max))
 		return false;
 	words->max = max;
@@ -53,8 +53,8 @@ mu_words_add(struct mu_words *words, uintptr_t word)
 {
 	if (!mu_words_reserve(words, 1))
 		return false;
-	if (words->placed)
-		words->places[words->count] = MU_PLACE_END;
+	if (words->with_regnos)
+		words->regnos[words->count] = MU_REGNO_END;
 	words->words[words->count++] = word;
 	return true;
 }
@@ -66,26 +66,26 @@ mu_word_plausible(uintptr_t word)
 }
 
 size_t
-mu_words_filter(
-    uintptr_t *words, size_t count, uint16_t *places, unsigned place)
+mu_words_keep_plausible(
+    uintptr_t *words, size_t count, uint16_t *regnos, unsigned regno)
 {
 	size_t i, kept = 0;
 
 	for (i = 0; i < count; i++) {
 		if (!mu_word_plausible(words[i]))
 			continue;
-		if (places != NULL)
-			places[kept] = (uint16_t)(place + i);
+		if (regnos != NULL)
+			regnos[kept] = (uint16_t)(regno + i);
 		words[kept++] = words[i];
 	}
 	return kept;
 }
 
-/* Where to store the places of the next words; NULL if places are not kept. */
+/* Where to store the regnos of the next words; NULL if regnos are not kept. */
 static uint16_t *
 new_places(const struct mu_words *words)
 {
-	return words->placed ? words->places + words->count : NULL;
+	return words->with_regnos ? words->regnos + words->count : NULL;
 }
 
 /*
@@ -140,16 +140,16 @@ add_vector(pid_t tid, struct mu_words *words, struct mu_why *why)
 	if (count == -ESRCH)
 		return failed(tid, count, why);
 	if (count > 0)
-		words->count += mu_words_filter(
-		    room, (size_t)count, new_places(words), MU_PLACE_VECTOR);
+		words->count += mu_words_keep_plausible(
+		    room, (size_t)count, new_places(words), MU_REGNO_VECTOR);
 	return MU_OK;
 }
 
 static void
 add_general(uintptr_t general[MU_PRSTATUS_WORDS], struct mu_words *words)
 {
-	size_t count = mu_words_filter(
-	    general, MU_PRSTATUS_WORDS, new_places(words), MU_PLACE_GENERAL);
+	size_t count = mu_words_keep_plausible(
+	    general, MU_PRSTATUS_WORDS, new_places(words), MU_REGNO_GENERAL);
 
 	memcpy(words->words + words->count, general, count * sizeof(*general));
 	words->count += count;
@@ -225,8 +225,8 @@ mu_registers_of_frame(struct mu_thread *thread,
 	room = words->words + words->count;
 	bytes = mu_frame_vector(
 	    stopped->frame, layout, room, VECTOR_WORDS * sizeof(*room));
-	words->count += mu_words_filter(
-	    room, bytes / sizeof(*room), new_places(words), MU_PLACE_VECTOR);
+	words->count += mu_words_keep_plausible(
+	    room, bytes / sizeof(*room), new_places(words), MU_REGNO_VECTOR);
 	thread->num_values = words->count - thread->first_value;
 	return MU_OK;
 }

@@ -16,10 +16,12 @@ struct mu_words {
 	uintptr_t *words;
 	size_t count, max;
 	struct mu_arena *arena;
-	bool placed; /* set by the owner: keep the place of each word, too */
-	uint16_t *places; /* see mu/arch/register_names.h */
+	bool with_regnos; /* set by the owner: keep the regno of each word, too
+			   */
+	uint16_t *regnos; /* see mu/arch/register_names.h */
 };
 
+/* Add WORD. Returns false if memory is exhausted. */
 bool mu_words_add(struct mu_words *words, uintptr_t word);
 
 /* Make room for MORE words at words->words + words->count. */
@@ -34,11 +36,11 @@ bool mu_word_plausible(uintptr_t word);
 
 /*
  * Keep the plausible ones of COUNT words, in order, and return their number.
- * PLACES, unless NULL, receives the place of each word that is kept; PLACE is
+ * REGNOS, unless NULL, receives the regno of each word that is kept; REGNO is
  * that of the first word.
  */
-size_t mu_words_filter(
-    uintptr_t *words, size_t count, uint16_t *places, unsigned place);
+size_t mu_words_keep_plausible(
+    uintptr_t *words, size_t count, uint16_t *regnos, unsigned regno);
 
 /*
  * Read the general and vector registers of TID (stopped by us) into WORDS and

@@ -145,7 +145,7 @@ lead_back(const struct run *run)
 	uintptr_t general[MU_PRSTATUS_WORDS];
 
 	memcpy(general, run->thread->general, sizeof(general));
-	mu_remote_return_now(run->thread, general);
+	mu_remote_return_set_now(run->thread, general);
 	return set_registers(run, general);
 }
 
@@ -171,7 +171,7 @@ prepare(struct run *run)
 		error = request(
 		    run, GETSIGMASK, sizeof(run->mask), (uintptr_t)&run->mask);
 	if (error == 0)
-		error = mu_remote_return_lay(run->thread, run->mask);
+		error = mu_remote_return_write(run->thread, run->mask);
 	if (error == 0)
 		error = request(run, PTRACE_SETOPTIONS, 0,
 		    (uintptr_t)(options | (run->thread->options & EXITKILL)));
@@ -182,7 +182,7 @@ prepare(struct run *run)
 	memcpy(general, run->thread->general, sizeof(general));
 	mu_arch_remote_prepare(
 	    general, run->thread->code.at.call, run->call->nr, run->call->args);
-	mu_remote_return_after(
+	mu_remote_return_set_after(
 	    run->thread, run->call->nr == SYS_clone, general);
 	return error == 0 ? set_registers(run, general) : error;
 }
@@ -389,8 +389,8 @@ restore(struct run *run)
 	 * the frames.
 	 */
 	if (run->stop.late && run->thread->way.foreign)
-		run->thread->way.laid = 0;
-	mu_remote_return_lift(
+		run->thread->way.written = 0;
+	mu_remote_return_remove(
 	    run->thread, run->call->answer, run->call->answer_bytes);
 }
 

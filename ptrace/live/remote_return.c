@@ -221,7 +221,7 @@ mu_remote_return_open(struct mu_remote_thread *thread)
 {
 	char path[32];
 
-	thread->way.laid = 0;
+	thread->way.written = 0;
 	thread->way.memory = -1;
 	if (thread->way.at == 0)
 		return 0;
@@ -239,11 +239,11 @@ exchange(struct mu_remote_thread *thread)
 	uintptr_t at;
 	size_t n;
 
-	for (; way->laid < way->size; way->laid += n) {
-		n = way->size - way->laid;
+	for (; way->written < way->size; way->written += n) {
+		n = way->size - way->written;
 		n = n < sizeof(before) ? n : sizeof(before);
-		at = way->at + way->laid;
-		bytes = way->bytes + way->laid;
+		at = way->at + way->written;
+		bytes = way->bytes + way->written;
 		/* Not through the file, which reads guard pages as well. */
 		if (mu_sys_read_memory(thread->tracee->tid, at, before, n) !=
 			n ||
@@ -290,7 +290,7 @@ own_registers(const struct mu_remote_thread *thread, uintptr_t *general)
 }
 
 long
-mu_remote_return_lay(struct mu_remote_thread *thread, mu_sigmask mask)
+mu_remote_return_write(struct mu_remote_thread *thread, mu_sigmask mask)
 {
 	static const uintptr_t quit[6], reap[6] = { NO_PID, 0, MU_WALL };
 	const uintptr_t name[6] = { PR_SET_NAME, thread->way.at };
@@ -321,7 +321,8 @@ mu_remote_return_lay(struct mu_remote_thread *thread, mu_sigmask mask)
 }
 
 void
-mu_remote_return_now(const struct mu_remote_thread *thread, uintptr_t *general)
+mu_remote_return_set_now(
+    const struct mu_remote_thread *thread, uintptr_t *general)
 {
 	if (thread->way.at != 0)
 		mu_arch_return_now(
@@ -329,7 +330,7 @@ mu_remote_return_now(const struct mu_remote_thread *thread, uintptr_t *general)
 }
 
 void
-mu_remote_return_after(
+mu_remote_return_set_after(
     const struct mu_remote_thread *thread, bool child, uintptr_t *general)
 {
 	if (thread->way.at != 0)
@@ -344,14 +345,14 @@ mu_remote_return_child_end(const struct mu_remote_thread *thread)
 }
 
 void
-mu_remote_return_lift(
+mu_remote_return_remove(
     struct mu_remote_thread *thread, void *answer, size_t size)
 {
 	struct mu_remote_return *way = &thread->way;
 
 	if (way->memory >= 0 && size > 0)
 		mu_sys_pread(way->memory, answer, size, way->at);
-	if (way->memory >= 0 && way->laid > 0)
-		mu_sys_pwrite(way->memory, way->bytes, way->laid, way->at);
+	if (way->memory >= 0 && way->written > 0)
+		mu_sys_pwrite(way->memory, way->bytes, way->written, way->at);
 	mu_sys_close(&way->memory);
 }

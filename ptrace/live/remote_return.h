@@ -36,10 +36,10 @@ struct mu_remote_return {
 	_Alignas(64) unsigned char bytes[MU_REMOTE_RETURN_MAX];
 	uintptr_t at; /* address in the thread's memory; 0 if none */
 	size_t size, vector_size;
-	bool foreign; /* it lies on the first thread's stack; this is another
-			 thread */
-	int memory;   /* /proc/TID/mem, open while the frames are in place */
-	size_t laid;  /* bytes written so far */
+	bool foreign;   /* it lies on the first thread's stack; this is another
+			   thread */
+	int memory;     /* /proc/TID/mem, open while the frames are in place */
+	size_t written; /* bytes written so far */
 };
 
 /*
@@ -63,10 +63,10 @@ uintptr_t mu_remote_return_child_pid(const struct mu_remote_thread *thread);
 long mu_remote_return_open(struct mu_remote_thread *thread);
 
 /* Write the frames; MASK is the thread's own. Returns 0 or -errno. */
-long mu_remote_return_lay(struct mu_remote_thread *thread, mu_sigmask mask);
+long mu_remote_return_write(struct mu_remote_thread *thread, mu_sigmask mask);
 
 /* Set GENERAL so that the thread restores itself at once. */
-void mu_remote_return_now(
+void mu_remote_return_set_now(
     const struct mu_remote_thread *thread, uintptr_t *general);
 
 /*
@@ -74,7 +74,7 @@ void mu_remote_return_now(
  * call; with CHILD, after waiting for the child whose number is at
  * mu_remote_return_child_pid().
  */
-void mu_remote_return_after(
+void mu_remote_return_set_after(
     const struct mu_remote_thread *thread, bool child, uintptr_t *general);
 
 /* The address of the frame by which the child of THREAD exits. */
@@ -84,7 +84,7 @@ uintptr_t mu_remote_return_child_end(const struct mu_remote_thread *thread);
  * Remove the frames: copy SIZE bytes of the answer to ANSWER, restore the
  * previous contents, and close the file. May be called at any time.
  */
-void mu_remote_return_lift(
+void mu_remote_return_remove(
     struct mu_remote_thread *thread, void *answer, size_t size);
 
 #endif

@@ -122,7 +122,7 @@ mu_remote_stop_await(struct mu_remote_stop *stop)
 		if (now >= check_ns)
 			check_ns = now + SLICE_NS;
 		/* The thread copies the process, or waits for a CPU. */
-		slow = slow && !stop->late ? mu_wakeup_lend(stop->tracee->tid)
+		slow = slow && !stop->late ? mu_wakeup_boost(stop->tracee->tid)
 					   : !mu_wakeup_wait(check_ns);
 	}
 }

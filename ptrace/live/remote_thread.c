@@ -143,7 +143,7 @@ read_general(struct mu_remote_thread *thread)
 }
 
 static enum reason
-judge(struct mu_remote_thread *thread)
+conclude(struct mu_remote_thread *thread)
 {
 	pid_t tid = thread->tracee->tid;
 	enum reason reason;
@@ -185,7 +185,7 @@ mu_remote_thread_check(struct mu_remote_thread *out, struct mu_threads *threads,
 	out->options = threads->options;
 	reason = read_general(out);
 	if (reason == SAFE)
-		reason = judge(out);
+		reason = conclude(out);
 	return reason == SAFE ? MU_OK : refuse(threads->pid, reason, why);
 }
 
@@ -229,7 +229,7 @@ judge_stopped(struct mu_remote_thread *out, enum round round)
 		return reason;
 	if (round_of(out) != round)
 		return ELSEWHERE;
-	return judge(out);
+	return conclude(out);
 }
 
 enum mu_status

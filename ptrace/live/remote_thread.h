@@ -49,12 +49,12 @@ struct mu_remote_thread {
  * It may not if registers, rseq area or pending restart could not be restored
  * exactly: in code of another ABI; in a restartable sequence
  * (PTRACE_GET_RSEQ_CONFIGURATION, Linux 5.13, shows it); before Linux 5.3,
- * which lacks PTRACE_GET_SYSCALL_INFO and whose PTRACE_SETSIGMASK forgets the
- * mask of a sigsuspend(). It may not if it could not restore itself: with a
- * shadow stack, or without room on its stack. These are MU_ERR_BUSY, with the
- * reason in words. Under seccomp: MU_ERR_PTRACE_SECCOMP, as the filter may kill
- * the process for a call that it never makes itself. If we have rights that it
- * does not have (rights.h): MU_ERR_NO_PERMISSION.
+ * which does not have PTRACE_GET_SYSCALL_INFO and whose PTRACE_SETSIGMASK
+ * forgets the mask of a sigsuspend(). It may not if it could not restore
+ * itself: with a shadow stack, or without room on its stack. These are
+ * MU_ERR_BUSY, with the reason in words. Under seccomp: MU_ERR_PTRACE_SECCOMP,
+ * as the filter may kill the process for a call that it never makes itself. If
+ * we have rights that it does not have (rights.h): MU_ERR_NO_PERMISSION.
  */
 enum mu_status mu_remote_thread_check(struct mu_remote_thread *out,
     struct mu_threads *threads, struct mu_tracee *tracee, struct mu_why *why);

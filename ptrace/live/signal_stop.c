@@ -118,7 +118,7 @@ timed_out(const struct mu_signal_stop *stop, struct mu_why *why)
 	state = mu_proc_state(stop->pid, tid);
 	return mu_why(why, MU_ERR_TIMEOUT,
 	    "thread %d did not come to its handler of signal %d in time"
-	    " (state %c)" MU_CURE "let it stand still for longer (option"
+	    " (state %c)" MU_CURE "allow a longer stop (option"
 	    " max_pause)",
 	    tid, stop->signo, state < 0 ? '?' : state);
 }
@@ -309,8 +309,7 @@ try_once(struct signal_round *round)
 		if (mu_sys_now_ns() >= round->stop_ns)
 			status = mu_why(round->why, MU_ERR_TIMEOUT,
 			    "process %d still had new threads after %zu"
-			    " listings" MU_CURE
-			    "let it stand still for longer (option"
+			    " listings" MU_CURE "allow a longer stop (option"
 			    " max_pause)",
 			    stop->pid, stop->rescans);
 		else
@@ -380,19 +379,6 @@ mu_signal_stop_run(struct mu_signal_stop *stop, uint64_t stop_ns,
 	return status;
 }
 
-enum mu_status
-mu_signal_stop_take(struct mu_signal_stop *stop, pid_t pid, pid_t except,
-    struct mu_arena *arena, uint64_t stop_ns, uint64_t leave_ns,
-    struct mu_why *why)
-{
-	enum mu_status status =
-	    mu_signal_stop_prepare(stop, pid, except, arena, why);
-
-	return status == MU_OK
-	    ? mu_signal_stop_run(stop, stop_ns, leave_ns, why)
-	    : status;
-}
-
 bool
 mu_signal_stop_is_full(const struct mu_signal_stop *stop)
 {
@@ -413,8 +399,7 @@ bool
 mu_signal_stop_release(struct mu_signal_stop *stop)
 {
 	if (stop->open) {
-		__atomic_store_n(&stop->gate, 1, __ATOMIC_RELEASE);
-		mu_sys_futex_wake(&stop->gate, INT32_MAX, FUTEX_PRIVATE_FLAG);
+		mu_sys_futex_set(&stop->gate, 1, INT32_MAX, FUTEX_PRIVATE_FLAG);
 		stop->end_ns = mu_sys_now_ns();
 		if (!mu_signal_stop_close(mu_sys_now_ns() + LEAVE_NS))
 			stop->stuck = true;

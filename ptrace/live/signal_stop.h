@@ -8,6 +8,8 @@
  *
  * To a stopped thread it looks like any handler with SA_RESTART: signal(7)
  * lists the calls that fail with EINTR nevertheless.
+ *
+ * Runs in: original.
  */
 #ifndef PTRACE_LIVE_SIGNAL_STOP_H
 #define PTRACE_LIVE_SIGNAL_STOP_H
@@ -16,10 +18,13 @@
 #include "ptrace/live/signal_threads.h"
 
 /*
- * Stop every thread of PID, our own process, except EXCEPT, the calling one.
- * Like mu_threads_stop() it lists threads until a listing shows no new one; a
- * thread that ends is not an error. After a failure all threads are released.
- * STOP need not be initialised; STOP and ARENA must stay valid until
+ * Stop every thread of PID, our own process, except EXCEPT, the calling one, in
+ * two steps. The first, before the stop, does what takes long with many
+ * threads: find out which signals they do not block.
+ *
+ * Like mu_threads_stop_listed() it lists threads until a listing shows no new
+ * one; a thread that ends is not an error. After a failure all threads are
+ * released. STOP need not be initialised; STOP and ARENA must stay valid until
  * mu_signal_stop_release() returns true.
  *
  * STOP_NS and LEAVE_NS (CLOCK_MONOTONIC) are when the attempt is given up, and
@@ -28,14 +33,6 @@
  * MU_ERR_TIMEOUT: a thread did not arrive in time, perhaps because it is in
  * uninterruptible sleep, as in vfork(). MU_ERR_SIGNALS_BLOCKED: a thread blocks
  * every usable signal, or takes them by sigwait().
- */
-enum mu_status mu_signal_stop_take(struct mu_signal_stop *stop, pid_t pid,
-    pid_t except, struct mu_arena *arena, uint64_t stop_ns, uint64_t leave_ns,
-    struct mu_why *why);
-
-/*
- * The same in two steps. The first, before the stop, does what takes long with
- * many threads: find out which signals they do not block.
  */
 enum mu_status mu_signal_stop_prepare(struct mu_signal_stop *stop, pid_t pid,
     pid_t except, struct mu_arena *arena, struct mu_why *why);

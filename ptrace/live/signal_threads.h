@@ -65,6 +65,7 @@ struct mu_signal_thread_cursor {
 	size_t index;
 };
 
+/* Begin before the first thread of STOP, also while threads are added. */
 static inline struct mu_signal_thread_cursor
 mu_signal_thread_first(const struct mu_signal_stop *stop)
 {
@@ -85,6 +86,10 @@ mu_signal_thread_next(struct mu_signal_thread_cursor *at)
 	return at->row == NULL ? NULL : &at->row->threads[at->index++];
 }
 
+/*
+ * The state, which the thread's own handler changes: what it wrote before is
+ * visible.
+ */
 static inline int
 mu_signal_thread_state(const struct mu_signal_thread *thread)
 {

@@ -18,9 +18,9 @@ start_arrays(const struct mu_snapshot *snap, struct mu_thread *threads,
 	if (snap->num_values > 0)
 		memcpy(words->words, snap->values,
 		    snap->num_values * sizeof(*words->words));
-	if (snap->num_values > 0 && snap->places != NULL)
-		memcpy(words->places, snap->places,
-		    snap->num_values * sizeof(*words->places));
+	if (snap->num_values > 0 && snap->regnos != NULL)
+		memcpy(words->regnos, snap->regnos,
+		    snap->num_values * sizeof(*words->regnos));
 	words->count = snap->num_values;
 	return true;
 }
@@ -99,8 +99,8 @@ no_memory(struct mu_why *why)
 }
 
 static enum mu_status
-add_halted(
-    const struct mu_halt_request *answer, size_t index, struct reading *reading)
+add_stopped(const struct mu_tracer_stop_request *answer, size_t index,
+    struct reading *reading)
 {
 	struct mu_thread thread = answer->threads[index];
 	struct mu_words *words = reading->words;
@@ -115,23 +115,23 @@ add_halted(
 	thread.first_value = words->count;
 	memcpy(words->words + words->count, answer->values + from,
 	    count * sizeof(*words->words));
-	memcpy(words->places + words->count, answer->places + from,
-	    count * sizeof(*words->places));
+	memcpy(words->regnos + words->count, answer->regnos + from,
+	    count * sizeof(*words->regnos));
 	words->count += count;
 	reading->threads[reading->count++] = thread;
 	return MU_OK;
 }
 
 static enum mu_status
-read_halted(const void *source, struct reading *reading)
+read_tracer_stop(const void *source, struct reading *reading)
 {
-	const struct mu_halt *halt = source;
-	const struct mu_halt_request *answer = &halt->request;
+	const struct mu_tracer_stop *stop = source;
+	const struct mu_tracer_stop_request *answer = &stop->request;
 	enum mu_status status = MU_OK;
 	size_t i;
 
 	for (i = 0; i < answer->num_threads && status == MU_OK; i++)
-		status = add_halted(answer, i, reading);
+		status = add_stopped(answer, i, reading);
 	for (i = 0; i < answer->num_stacks && status == MU_OK; i++)
 		if (!mu_words_add(reading->held, answer->stacks[i]))
 			status = no_memory(reading->why);
@@ -167,7 +167,7 @@ take(struct mu_snapshot *snap, pid_t pid, size_t max,
     struct mu_arena *arena, struct mu_why *why)
 {
 	struct mu_snapshot new = *snap;
-	struct mu_words words = { .arena = arena, .placed = true };
+	struct mu_words words = { .arena = arena, .with_regnos = true };
 	struct mu_words held = { .arena = arena };
 	struct reading reading = {
 		.words = &words,
@@ -197,7 +197,7 @@ take(struct mu_snapshot *snap, pid_t pid, size_t max,
 	if (status != MU_OK)
 		return status;
 	new.values = words.words;
-	new.places = words.places;
+	new.regnos = words.regnos;
 	new.num_values = words.count;
 	new.kernel_values = held.words;
 	new.num_kernel_values = held.count;
@@ -224,12 +224,12 @@ mu_snapshot_signal_stop(struct mu_snapshot *snap,
 }
 
 enum mu_status
-mu_snapshot_halted(struct mu_snapshot *snap, const struct mu_halt *halt,
-    const struct mu_kernel_files *files, struct mu_arena *arena,
-    struct mu_why *why)
+mu_snapshot_tracer_stop(struct mu_snapshot *snap,
+    const struct mu_tracer_stop *stop, const struct mu_kernel_files *files,
+    struct mu_arena *arena, struct mu_why *why)
 {
-	return take(snap, halt->pid, halt->request.num_threads, read_halted,
-	    halt, files, arena, why);
+	return take(snap, stop->pid, stop->request.num_threads,
+	    read_tracer_stop, stop, files, arena, why);
 }
 
 enum mu_status

@@ -9,10 +9,10 @@
 #include "heapwalk/subject/snapshot.h"
 #include "mu/arena.h"
 #include "mu/status.h"
-#include "ptrace/live/halt.h"
 #include "ptrace/live/kernel_values.h"
 #include "ptrace/live/signal_threads.h"
 #include "ptrace/live/threads.h"
+#include "ptrace/live/tracer_stop.h"
 
 /*
  * Fill pid, threads, values and kernel_values of SNAP from the stopped THREADS.
@@ -41,8 +41,8 @@ enum mu_status mu_snapshot_signal_stop(struct mu_snapshot *snap,
  * The same for threads stopped by the command that traces us. MU_ERR_ARGUMENT:
  * the command's answer contradicts itself. Runs in: original.
  */
-enum mu_status mu_snapshot_halted(struct mu_snapshot *snap,
-    const struct mu_halt *halt, const struct mu_kernel_files *files,
+enum mu_status mu_snapshot_tracer_stop(struct mu_snapshot *snap,
+    const struct mu_tracer_stop *stop, const struct mu_kernel_files *files,
     struct mu_arena *arena, struct mu_why *why);
 
 /* Then, with threads still stopped: read the mappings into SNAP. */

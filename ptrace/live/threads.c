@@ -31,7 +31,6 @@ _Static_assert(offsetof(struct mu_tracee, tid) == 0, "tid comes first");
 struct capture {
 	struct mu_threads *out;
 	uint64_t deadline_ns;
-	const struct mu_threads_hooks *hooks;
 	struct mu_why *why;
 	bool fresh; /* a thread ran in this round: one more is needed */
 };
@@ -199,8 +198,8 @@ seize_one(struct capture *cap, struct mu_tracee *tracee)
 		    cap->out->pid, tracee->tid, (int)-error, cap->why);
 	cap->fresh = true;
 	tracee->state = MU_TRACEE_SEIZED;
-	if (cap->hooks != NULL && cap->hooks->after_seize != NULL)
-		cap->hooks->after_seize(cap->hooks->ctx, tracee->tid);
+	if (cap->out->hooks != NULL)
+		cap->out->hooks->after_seize(cap->out->hooks->ctx, tracee->tid);
 	/*
 	 * If this fails the thread has just ended, which the wait below will
 	 * see.
@@ -241,8 +240,7 @@ timed_out(const struct capture *cap, pid_t tid)
 
 	return mu_why(cap->why, MU_ERR_TIMEOUT,
 	    "thread %d of process %d did not stop in time (state %c)" MU_CURE
-	    "let it"
-	    " stand still for longer (option max_pause)",
+	    "allow a longer stop (option max_pause)",
 	    tid, cap->out->pid, state < 0 ? '?' : state);
 }
 
@@ -375,19 +373,17 @@ out_of_time(const struct mu_threads *out, struct mu_why *why)
 		    "no time was left to stop process %d", out->pid);
 	return mu_why(why, MU_ERR_TIMEOUT,
 	    "process %d still had new threads after %zu listings" MU_CURE
-	    "let it stand"
-	    " still for longer (option max_pause)",
+	    "allow a longer stop (option max_pause)",
 	    out->pid, out->rescans);
 }
 
-static enum mu_status
-stop(struct mu_threads *out, uint64_t deadline_ns,
-    const struct mu_threads_hooks *hooks, struct mu_why *why)
+enum mu_status
+mu_threads_stop_listed(
+    struct mu_threads *out, uint64_t deadline_ns, struct mu_why *why)
 {
 	struct capture cap = {
 		.out = out,
 		.deadline_ns = deadline_ns,
-		.hooks = hooks,
 		.why = why,
 		.fresh = true,
 	};
@@ -441,30 +437,4 @@ mu_threads_prepare(struct mu_threads *out, pid_t pid, pid_t except,
 	if (status != MU_OK)
 		out->count = 0;
 	return status;
-}
-
-enum mu_status
-mu_threads_stop_listed(
-    struct mu_threads *out, uint64_t deadline_ns, struct mu_why *why)
-{
-	return stop(out, deadline_ns, NULL, why);
-}
-
-enum mu_status
-mu_threads_stop_hooked(struct mu_threads *out, pid_t pid, pid_t except,
-    struct mu_arena *arena, uint64_t deadline_ns,
-    const struct mu_threads_hooks *hooks, struct mu_why *why)
-{
-	enum mu_status status =
-	    mu_threads_prepare(out, pid, except, arena, why);
-
-	return status == MU_OK ? stop(out, deadline_ns, hooks, why) : status;
-}
-
-enum mu_status
-mu_threads_stop(struct mu_threads *out, pid_t pid, pid_t except,
-    struct mu_arena *arena, uint64_t deadline_ns, struct mu_why *why)
-{
-	return mu_threads_stop_hooked(
-	    out, pid, except, arena, deadline_ns, NULL, why);
 }

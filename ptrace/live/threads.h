@@ -19,6 +19,12 @@
 #include "ptrace/live/task_list.h"
 #include "ptrace/live/tracee.h"
 
+/* For tests: called during a capture. */
+struct mu_threads_hooks {
+	void (*after_seize)(void *ctx, pid_t tid); /* before the interrupt */
+	void *ctx;
+};
+
 struct mu_threads {
 	pid_t pid, except;
 	struct mu_tracee *tracees; /* sorted by tid; all stopped after MU_OK */
@@ -34,12 +40,7 @@ struct mu_threads {
 	long options;     /* PTRACE_O_... that are set */
 	struct mu_remote_code code; /* for calls in them while they are stopped;
 				       zero: not searched yet */
-};
-
-/* For tests: called during a capture. */
-struct mu_threads_hooks {
-	void (*after_seize)(void *ctx, pid_t tid); /* before the interrupt */
-	void *ctx;
+	const struct mu_threads_hooks *hooks; /* NULL: none */
 };
 
 /* Read the current tids of PID from /proc into TIDS, from the arena. */
@@ -47,11 +48,12 @@ enum mu_status mu_threads_list(pid_t pid, pid_t **tids, size_t *count,
     struct mu_arena *arena, struct mu_why *why);
 
 /*
- * Stop every thread of PID except EXCEPT (0: none). Threads are listed again
- * until a listing shows no new one. A thread that ends is dropped, which is not
- * an error; so is a zombie group leader. After MU_OK all threads were stopped
- * at one moment; only SIGKILL can change that. After a failure all threads are
- * released. OUT need not be initialised; it is valid until
+ * Stop every thread of PID except EXCEPT (0: none), in two steps. The first,
+ * before the stop, initialises OUT and lists the threads. The second stops
+ * them, and lists them again until a listing shows no new one. A thread that
+ * ends is dropped, which is not an error; so is a zombie group leader. After
+ * MU_OK all threads were stopped at one moment; only SIGKILL can change that.
+ * After a failure all threads are released. OUT is valid until
  * mu_threads_release(), also after a failure.
  *
  * MU_ERR_PTRACE_*, MU_ERR_NOT_DUMPABLE, MU_ERR_ALREADY_TRACED,
@@ -60,22 +62,10 @@ enum mu_status mu_threads_list(pid_t pid, pid_t **tids, size_t *count,
  * (CLOCK_MONOTONIC) passed, perhaps because a thread is in uninterruptible
  * sleep, as in vfork().
  */
-enum mu_status mu_threads_stop(struct mu_threads *out, pid_t pid, pid_t except,
-    struct mu_arena *arena, uint64_t deadline_ns, struct mu_why *why);
-
-/*
- * The same in two steps. The first, before the stop, lists the threads. It
- * initialises OUT.
- */
 enum mu_status mu_threads_prepare(struct mu_threads *out, pid_t pid,
     pid_t except, struct mu_arena *arena, struct mu_why *why);
 enum mu_status mu_threads_stop_listed(
     struct mu_threads *out, uint64_t deadline_ns, struct mu_why *why);
-
-/* Like mu_threads_stop(); HOOKS may be NULL. */
-enum mu_status mu_threads_stop_hooked(struct mu_threads *out, pid_t pid,
-    pid_t except, struct mu_arena *arena, uint64_t deadline_ns,
-    const struct mu_threads_hooks *hooks, struct mu_why *why);
 
 /*
  * Detach every thread explicitly, each with its signal: the kernel drops a

@@ -26,6 +26,9 @@ struct mu_tracee {
 	bool busy;  /* it was in its own code, not in a system call */
 };
 
+/*
+ * True if the thread is in one of the stops in which its registers can be read.
+ */
 static inline bool
 mu_tracee_stopped(const struct mu_tracee *tracee)
 {

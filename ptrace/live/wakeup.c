@@ -58,7 +58,7 @@ mu_wakeup_wait(uint64_t deadline_ns)
  * an owner in another process (EPERM).
  */
 bool
-mu_wakeup_lend(pid_t tid)
+mu_wakeup_boost(pid_t tid)
 {
 	uint32_t owner = (uint32_t)tid;
 	uint64_t end_ns = mu_sys_now_ns() + POLL_NS;

@@ -10,6 +10,8 @@
  * CLONE_SIGHAND), so the program does not notice. In another tracer, SIGCHLDs
  * of its other children may be lost during that time, but not their exit
  * statuses; SA_NOCLDSTOP and SIG_IGN have no effect until the end.
+ *
+ * Runs in: collector, keeper, the command.
  */
 #ifndef PTRACE_LIVE_WAKEUP_H
 #define PTRACE_LIVE_WAKEUP_H
@@ -36,6 +38,7 @@ struct mu_wakeup {
 	bool masked, action_changed;
 };
 
+/* Block SIGCHLD and make sure that it is not ignored, in the calling thread. */
 void mu_wakeup_open(struct mu_wakeup *wakeup);
 
 /*
@@ -49,8 +52,12 @@ bool mu_wakeup_wait(uint64_t deadline_ns);
  * process runs with the caller's priority if that is a real-time one. Kernels
  * before 5.14 cannot. False: there was no sleep.
  */
-bool mu_wakeup_lend(pid_t tid);
+bool mu_wakeup_boost(pid_t tid);
 
+/*
+ * Restore the action of SIGCHLD and the signal mask, as far as mu_wakeup_open()
+ * changed them.
+ */
 void mu_wakeup_close(struct mu_wakeup *wakeup);
 
 #endif

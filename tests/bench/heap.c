@@ -1,6 +1,7 @@
 /*
  * The heaps: see heap.h. Addresses are kept in tables that are mapped, not
- * allocated, and gone before anybody looks: what is lost is held by nothing.
+ * allocated, and unmapped before any check, so that nothing refers to the lost
+ * blocks.
  */
 #include "heap.h"
 

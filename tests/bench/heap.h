@@ -1,7 +1,7 @@
 /*
- * Heaps to be measured on: N malloc blocks of 16 to 4096 bytes (123 on
- * average), in one of several shapes, with 1 % of them lost. The same plan
- * gives the same heap in every program that is linked with this.
+ * Heaps for measurements: N malloc blocks of 16 to 4096 bytes (123 on average),
+ * in one of several shapes, with 1 % of them lost. The same plan gives the same
+ * heap in every program that is linked with this.
  */
 #ifndef TESTS_BENCH_HEAP_H
 #define TESTS_BENCH_HEAP_H

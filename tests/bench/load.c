@@ -1,4 +1,4 @@
-/* What else the victim does: see load.h. */
+/* Other work of the victim: see load.h. */
 #include "load.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /*
- * What else the victim does: threads that wait, a thread that looks at the
+ * Other work of the victim: threads that wait, a thread that looks at the
  * clock, a thread that writes to the heap, many mappings.
  */
 #ifndef TESTS_BENCH_LOAD_H

@@ -1,7 +1,6 @@
 /*
- * malloc and free as fast as they go: prints nanoseconds of CPU time a pair,
- * which others on the machine disturb less than the clock on the wall.
- * Usage: malloc_loop [MILLIONS]
+ * malloc and free in a loop: prints nanoseconds of CPU time a pair, which other
+ * processes disturb less than wall-clock time. Usage: malloc_loop [MILLIONS]
  */
 #include <stdio.h>
 #include <stdlib.h>

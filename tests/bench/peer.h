@@ -1,5 +1,5 @@
 /*
- * Who looks for lost blocks, as the victim calls him: one file each,
+ * The interface of a leak finder to the victim. Each has one file,
  * peer_<name>.c, linked with the same victim.
  */
 #ifndef TESTS_BENCH_PEER_H

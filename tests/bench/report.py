@@ -70,8 +70,8 @@ def write(bench):
         return 1
     described = bench.described
     rows = goals.rows(bench.records)
-    judged = [row for row in rows if row.met is not None]
-    told = "%d of %d goals met" % (sum(row.met for row in judged), len(judged))
+    checked = [row for row in rows if row.met is not None]
+    told = "%d of %d goals met" % (sum(row.met for row in checked), len(checked))
     folder = os.path.join(bench.build, "bench")
     raw = os.path.join(folder, bench.name + ".csv")
     write_raw(raw, bench, described)

@@ -1,4 +1,4 @@
-/* Addresses of blocks, in memory that is mapped and goes away again. */
+/* Addresses of blocks, in mapped memory that is unmapped before a check. */
 #ifndef TESTS_BENCH_TABLE_H
 #define TESTS_BENCH_TABLE_H
 

@@ -1,6 +1,6 @@
 /*
- * A thread that writes to the heap while it is looked at: see load.h. What it
- * did is kept a millisecond at a time.
+ * A thread that writes to the heap during a check: see load.h. What it did is
+ * counted for each millisecond.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -84,7 +84,7 @@ bin_of(uint64_t time)
 	return (size_t)((time - writer.began) / BIN_NS);
 }
 
-/* The longest gap is the stop, and no part of the time that is judged. */
+/* The longest gap is the stop, and no part of the time that is checked. */
 static void
 judge(uint64_t asked, uint64_t answered, uint64_t ended,
     struct bench_rates *rates)

@@ -1,5 +1,5 @@
 // A weak_ptr keeps what counts, which make_shared() puts into the object's
-// own block. Lost: weak_ptr of its own, with what it keeps.
+// own block. Lost: a weak_ptr to itself, with what it keeps.
 #include <memory>
 
 #include "tests/corpus/support/corpus.h"

@@ -1,9 +1,10 @@
 /*
- * Any bytes as a core file: no fault, and what is accepted is a snapshot in
- * order, every view of which can be read.
+ * Any bytes as a core file: no fault, and what is accepted is a sorted
+ * snapshot, every view of which can be read.
  */
 #include "ptrace/core/snapshot.h"
 #include "tests/support/fuzz_input.h"
+#include "tests/support/made_core.h"
 
 #define CORE_MOST (64u << 10)
 
@@ -63,16 +64,15 @@ check_values(const struct mu_snapshot *snap)
 	}
 	require(values == snap->num_values);
 	for (i = 0; i < values; i++)
-		sum += (unsigned)snap->values[i] + snap->places[i];
+		sum += (unsigned)snap->values[i] + snap->regnos[i];
 }
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct mu_core_paths nowhere = { NULL, "/nonexistent" };
 	struct mu_snapshot_core core;
 	struct mu_snapshot snap;
-	struct mu_why why = { .words = "" };
+	struct mu_why why = { .text = "" };
 	struct mu_arena arena;
 	enum mu_status status;
 	char *copy;
@@ -84,8 +84,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	require(copy != NULL);
 	memcpy(copy, data, size);
 	mu_arena_open(&arena, (size_t)64 << 20);
-	status = mu_snapshot_core_parse(
-	    &snap, &core, copy, size, "core", &nowhere, &arena, &why);
+	status = core_in_memory(&snap, &core, copy, size, &arena, &why);
 	if (status == MU_OK || status == MU_PARTIAL) {
 		check_mappings(&snap);
 		check_populated(&snap);
@@ -96,7 +95,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		require(
 		    status == MU_ERR_ARGUMENT || status == MU_ERR_NO_MEMORY);
 	}
-	require((status == MU_OK) == (why.words[0] == '\0'));
+	require((status == MU_OK) == (why.text[0] == '\0'));
 	mu_snapshot_core_close(&core);
 	mu_arena_close(&arena);
 	free(copy);

@@ -1,7 +1,7 @@
 /*
- * The reader of glibc's heap on a damaged one, and all that is done with what
- * it lists: no fault, no byte looked at that is not the subject's, no endless
- * loop, no block outside the subject's memory, no two that overlap.
+ * The reader of glibc's heap on a damaged heap, and everything that uses its
+ * list: no fault, no access outside the subject's memory, no endless loop, no
+ * block outside that memory, no overlapping blocks.
  *
  * Input: flags (exact views, no list of written pages, how many entries, memory
  * that is not in place), the release of glibc that is claimed (0: the right
@@ -115,7 +115,7 @@ check_usage(const struct mu_heap *found)
 	require(live == found->blocks.bytes);
 	require(live == usage->live_reachable && usage->live_unreachable == 0);
 	require(held == mu_usage_held(usage));
-	require(mu_usage_judge(usage) < MU_VERDICT_COUNT);
+	require(mu_usage_verdict(usage) < MU_VERDICT_COUNT);
 }
 
 static void
@@ -140,6 +140,25 @@ check_roots(const struct mu_roots *roots)
 		    mu_range_size(roots->ranges[i].range)));
 }
 
+/* Their totals add up; BYTES are those of all entries and groups. */
+static void
+check_groups(const struct mu_leaks *leaks, const unsigned char *bytes)
+{
+	const struct mu_packed *packed = &leaks->entries;
+	size_t i, sum = leaks->groups.rest_bytes;
+	struct mu_lost_group group;
+	struct mu_packed_at at;
+
+	mu_packed_open(&at, bytes + packed->entries_size,
+	    packed->size - packed->entries_size);
+	for (i = 0; i < packed->num_groups; i++) {
+		require(mu_packed_next_group(&at, &group));
+		sum += group.total_bytes;
+	}
+	require(at.next == at.end);
+	require(leaks->groups.by == MU_BY_BLOCK || sum == leaks->leak_bytes);
+}
+
 static void
 check_leaks(const struct mu_leaks *leaks, const struct mu_blocks *blocks)
 {
@@ -152,7 +171,7 @@ check_leaks(const struct mu_leaks *leaks, const struct mu_blocks *blocks)
 	require(leaks->num_leaks <= blocks->count);
 	require(leaks->leak_bytes <= blocks->bytes);
 	require(leaks->entries.count <= leaks->num_leaks);
-	mu_packed_open(&at, bytes, leaks->entries.size);
+	mu_packed_open(&at, bytes, leaks->entries.entries_size);
 	for (; mu_packed_next(&at, &leak); count++) {
 		require(mu_blocks_find(blocks, leak.range.begin, &block));
 		require(block.range.begin == leak.range.begin &&
@@ -164,18 +183,22 @@ check_leaks(const struct mu_leaks *leaks, const struct mu_blocks *blocks)
 		before = leak.total_size;
 	}
 	require(!at.damaged && count == leaks->entries.count);
+	check_groups(leaks, bytes);
 	free(bytes);
 }
 
 static void
 look_further(struct mu_heap *found, struct mu_arena *arena, size_t limit)
 {
+	const struct mu_fold_wanted wanted = {
+		.limit = limit, .contents = true, .by = MU_BY_STACK
+	};
 	struct mu_blocks *blocks = &found->blocks;
 	struct mu_referrers referrers = { 0 };
 	struct mu_roots roots = { 0 };
 	struct mu_leaks leaks = { 0 };
 	struct mu_range none = { 0, 0 };
-	struct mu_why why = { .words = "" };
+	struct mu_why why = { .text = "" };
 	struct mu_graph graph;
 	enum mu_status status;
 
@@ -191,7 +214,7 @@ look_further(struct mu_heap *found, struct mu_arena *arena, size_t limit)
 		mu_referrers_find(&referrers, blocks->envelope.begin, &graph,
 		    &roots, &heap.snap, none, arena, UINT64_MAX, &why);
 	require(referrers.count <= referrers.total);
-	status = mu_fold(&leaks, &graph, limit, true, UINT64_MAX, &why);
+	status = mu_fold(&leaks, &graph, &wanted, UINT64_MAX, &why);
 	require(leaks.entries.count <= limit);
 	if (status == MU_OK)
 		check_leaks(&leaks, blocks);
@@ -207,8 +230,8 @@ read_heap(size_t limit, size_t fail_at, struct mu_why *why)
 	mu_arena_open(&arena, (size_t)1 << 30);
 	arena.fail_at = fail_at;
 	status = mu_heaps_list(&found, &heap.snap, &arena, why);
-	require(status == MU_OK || why->words[0] != '\0');
-	require(memchr(why->words, '\0', sizeof(why->words)) != NULL);
+	require(status == MU_OK || why->text[0] != '\0');
+	require(memchr(why->text, '\0', sizeof(why->text)) != NULL);
 	if (status == MU_OK || status == MU_PARTIAL) {
 		check_heap(&found);
 		look_further(&found, &arena, limit);
@@ -222,7 +245,7 @@ read_heap(size_t limit, size_t fail_at, struct mu_why *why)
 static void
 make_heap(void)
 {
-	struct mu_why why = { .words = "" };
+	struct mu_why why = { .text = "" };
 	static bool made;
 
 	if (made)
@@ -232,15 +255,15 @@ make_heap(void)
 	fuzz_damage_prepare(&damage, &heap);
 	open_snapshot();
 	if (read_heap(100, 0, &why) != MU_OK)
-		fprintf(stderr, "undamaged: %s\n", why.words);
-	require(why.words[0] == '\0');
+		fprintf(stderr, "undamaged: %s\n", why.text);
+	require(why.text[0] == '\0');
 }
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_input input = { data, size };
-	struct mu_why why = { .words = "" };
+	struct mu_why why = { .text = "" };
 	unsigned flags, minor;
 	size_t fail_at;
 

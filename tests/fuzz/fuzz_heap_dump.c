@@ -1,6 +1,6 @@
 /*
  * Any bytes as a heap dump: no fault, sums that agree, a text, and a page whose
- * elements end where they are to.
+ * elements are closed.
  */
 #include "tests/support/view_symbols.h"
 
@@ -12,6 +12,7 @@
 #include "lib/view/tree_html.h"
 #include "lib/view/tree_text.h"
 #include "tests/support/fuzz_input.h"
+#include "tests/support/whole_dump.h"
 
 #define DUMP_MOST (64u << 10)
 #define LIMIT 20
@@ -155,7 +156,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct mu_heap_dump dump;
-	struct mu_why why = { .words = "" };
+	struct mu_why why = { .text = "" };
 	enum mu_status status;
 	char *text;
 
@@ -165,8 +166,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	require(text != NULL);
 	memcpy(text, data, size);
 	text[size] = '\0';
-	status = mu_heap_dump_parse(&dump, text, size, &why);
-	require((status == MU_OK) == (why.words[0] == '\0'));
+	status = parse_dump(&dump, text, size, &why);
+	require((status == MU_OK) == (why.text[0] == '\0'));
 	if (status == MU_OK || status == MU_PARTIAL)
 		check_dump(&dump);
 	else

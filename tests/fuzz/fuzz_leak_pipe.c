@@ -1,6 +1,6 @@
 /*
- * The reader of the sweeper's answer on any bytes: an answer that is believed
- * is all there and can be reported; of one that is not, nothing stays behind.
+ * The reader of the sweeper's answer on any bytes: an accepted answer is
+ * complete and can be reported; a refused one leaves nothing behind.
  *
  * Input: flags, the limit of entries that was asked for, the pipe's bytes. With
  * MENDED what the header begins with is put right: the rest is to be reached.
@@ -30,7 +30,7 @@ mend(uint8_t *bytes)
 	header.version = MU_PIPE_VERSION;
 	header.header_size = sizeof(header);
 	header.kind = MU_PIPE_LEAKS;
-	header.why.words[sizeof(header.why.words) - 1] = '\0';
+	header.why.text[sizeof(header.why.text) - 1] = '\0';
 	header.why.cure = 0;
 	memcpy(bytes, &header, sizeof(header));
 }
@@ -61,7 +61,8 @@ check_answer(
 	static char buffer[4096];
 	struct mu_text text = { buffer, sizeof(buffer), 0 };
 	struct mu_out out = mu_out_text(&text);
-	const struct mu_shown shown = { true, MU_STYLE_PLAIN };
+	const struct mu_shown shown = { .contents = true,
+		.style = MU_STYLE_PLAIN };
 	struct mu_frame_names frames = { .opened = false };
 	struct mu_report report = { .info = *info,
 		.entries = *entries,
@@ -92,10 +93,10 @@ receive(struct mu_image *image)
 	    mu_leak_pipe_receive(image, &results, &result, &info);
 
 	require((unsigned)status < MU_STATUS_COUNT);
-	require(memchr(image->job.why.words, '\0',
-		    sizeof(image->job.why.words)) != NULL);
+	require(memchr(image->job.why.text, '\0',
+		    sizeof(image->job.why.text)) != NULL);
 	if (status == MU_OK || status == MU_PARTIAL)
-		check_answer(&info, &result, image->wanted.limit);
+		check_answer(&info, &result, image->query.limit);
 	else
 		require(
 		    result.entries.packed == NULL && info.num_reported == 0);
@@ -111,9 +112,9 @@ receive_candidates(struct mu_image *image, size_t count)
 
 	if (status != MU_OK)
 		return;
-	require(image->wanted.num_candidates == count);
+	require(image->query.num_candidates == count);
 	for (i = 0; i < count; i++)
-		end = image->wanted.candidates[i].end;
+		end = image->query.candidates[i].end;
 	(void)end;
 }
 
@@ -123,7 +124,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct fuzz_input input = { data, size };
 	unsigned flags = (unsigned)fuzz_take(&input, 1);
 	size_t limit = fuzz_take(&input, 2);
-	struct mu_image image = { .wanted.limit =
+	struct mu_image image = { .query.limit =
 				      limit == UINT16_MAX ? SIZE_MAX : limit,
 		.sweeper = {
 		    .deadline_ns = mu_sys_now_ns() + 20 * MU_NS_PER_SEC,

@@ -1,6 +1,6 @@
 /*
- * Any bytes as a report of LeakTracer's: no fault, sums that agree, and words
- * that a terminal can bear.
+ * Any bytes as a report of LeakTracer: no fault, sums that agree, and text that
+ * is safe for a terminal.
  */
 #include "tests/support/view_symbols.h"
 
@@ -75,7 +75,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct mu_leaktracer file;
-	struct mu_why why = { .words = "" };
+	struct mu_why why = { .text = "" };
 	enum mu_status status;
 	char *text;
 
@@ -86,7 +86,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(text, data, size);
 	text[size] = '\0';
 	status = mu_leaktracer_parse(&file, text, size, &why);
-	require((status == MU_OK) == (why.words[0] == '\0'));
+	require((status == MU_OK) == (why.text[0] == '\0'));
 	if (status == MU_OK || status == MU_PARTIAL)
 		check_report(&file);
 	else

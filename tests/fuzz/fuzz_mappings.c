@@ -1,6 +1,6 @@
 /*
- * The maps parser on any text: no fault, and what it accepts is in order, has
- * no overlaps, and is all there.
+ * The maps parser on any text: no fault, and what it accepts is sorted,
+ * complete and without overlaps.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct mu_mapping *maps = NULL;
-	struct mu_why why = { .words = "" };
+	struct mu_why why = { .text = "" };
 	struct mu_arena arena;
 	enum mu_status status;
 	size_t count = 0;
@@ -62,7 +62,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		require(count == count_newlines(data, size));
 		check_mappings(maps, count, size);
 	} else {
-		require(maps == NULL && why.words[0] != '\0');
+		require(maps == NULL && why.text[0] != '\0');
 	}
 	mu_arena_close(&arena);
 	return 0;

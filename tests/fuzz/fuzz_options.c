@@ -1,6 +1,6 @@
 /*
- * lib/state/options.c on any text: no fault, every warning a whole printable
- * line, the options within their ranges.
+ * lib/state/options.c on any text: no fault, every warning is one printable
+ * line, and options stay within their ranges.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * The small readers of /proc on any text: smaps, mountinfo, an epoll set's
- * fdinfo, timers. No fault, and the same answer whether a text comes whole or
- * by way of a file, a buffer at a time.
+ * fdinfo, timers. No fault, and the same answer for a whole text and for a file
+ * that is read one buffer at a time.
  *
  * Input: which reader, two numbers of a device, the text.
  */

@@ -10,11 +10,15 @@
 #define MEMORY ((size_t)64 << 20)
 
 static void
-check_symbol(const struct mu_symbol *symbol, enum mu_symbols_detail detail)
+check_answer(const struct mu_wire_answer *answer)
 {
+	const struct mu_symbol *symbol = &answer->symbol;
 	size_t i, total = 0;
 
-	require(detail <= MU_SYMBOLS_LINES);
+	require(answer->detail <= MU_SYMBOLS_LINES);
+	require(answer->type.source < MU_TYPE_SOURCES);
+	total += answer->type.name == NULL ? 0 : strlen(answer->type.name);
+	total += answer->type.text == NULL ? 0 : strlen(answer->type.text);
 	require(symbol->num_inlined <= MU_WIRE_INLINED_MAX);
 	total += symbol->module == NULL ? 0 : strlen(symbol->module);
 	total += symbol->function == NULL ? 0 : strlen(symbol->function);
@@ -22,16 +26,15 @@ check_symbol(const struct mu_symbol *symbol, enum mu_symbols_detail detail)
 		total += symbol->inlined[i].file == NULL
 		    ? 0
 		    : strlen(symbol->inlined[i].file);
-	require(total <= 66 * MU_WIRE_STRING_MAX);
+	require(total <= 68 * MU_WIRE_STRING_MAX);
 }
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	enum mu_symbols_detail detail;
 	struct mu_wire_reader reader = { 0 };
+	struct mu_wire_answer answer;
 	enum mu_wire_read read = MU_WIRE_READ;
-	struct mu_symbol symbol;
 	struct mu_arena arena;
 	size_t at = 0, used;
 
@@ -39,11 +42,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	reader.arena = &arena;
 	while (read == MU_WIRE_READ) {
 		read = mu_wire_read(&reader, (const char *)data + at, size - at,
-		    &used, &symbol, &detail);
+		    &used, &answer);
 		at += used;
 		require(at <= size);
 		if (read == MU_WIRE_READ)
-			check_symbol(&symbol, detail);
+			check_answer(&answer);
 	}
 	mu_wire_reader_reset(&reader);
 	mu_arena_close(&arena);

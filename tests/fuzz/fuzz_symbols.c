@@ -1,7 +1,7 @@
 /*
  * Any bytes as a loaded file with symbols and debug information, read as the
- * helper reads it: no fault that mu_guarded() does not catch, names that end,
- * and lines that have files.
+ * helper reads it: no fault that mu_guarded() does not catch, terminated names,
+ * and no line without a file.
  */
 #include <string.h>
 #include <sys/mman.h>

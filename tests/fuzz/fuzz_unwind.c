@@ -1,6 +1,6 @@
 /*
  * Any bytes as .eh_frame_hdr and what follows it, and as call frame
- * instructions: no fault, and what comes out can be packed, or is refused.
+ * instructions: no fault, and each rule can be packed or is refused.
  *
  * First four numbers of four bytes: how far addresses that are asked for are
  * from the header.

@@ -1,7 +1,7 @@
 /*
- * The reader of references on any bytes: what is believed has the names of
- * threads and mappings that there are, and can be put into words; of what is
- * not believed nothing stays behind.
+ * The reader of references on any bytes: an accepted answer names only threads
+ * and mappings that exist and can be written as text; a refused one leaves
+ * nothing behind.
  *
  * Input: flags, the pipe's bytes. With MENDED what the header begins with is
  * put right; with KINDLY the entries' numbers are brought into their ranges.
@@ -37,7 +37,7 @@ mend(uint8_t *bytes)
 	header.header_size = sizeof(header);
 	header.kind = MU_PIPE_REFERENCES;
 	header.entries_size = header.num_entries * sizeof(struct mu_referrer);
-	header.why.words[sizeof(header.why.words) - 1] = '\0';
+	header.why.text[sizeof(header.why.text) - 1] = '\0';
 	header.why.cure = 0;
 	memcpy(bytes, &header, sizeof(header));
 }
@@ -56,7 +56,7 @@ mend_entries(uint8_t *bytes, size_t size)
 		    entry.thread % 3 == 2 ? MU_NO_INDEX : entry.thread % 3;
 		entry.mapping =
 		    entry.mapping % 4 == 3 ? MU_NO_INDEX : entry.mapping % 4;
-		entry.place %= MU_PLACE_END + 1;
+		entry.regno %= MU_REGNO_END + 1;
 		entry.reachable &= 1;
 		memcpy(bytes, &entry, sizeof(entry));
 	}
@@ -108,8 +108,8 @@ receive(struct mu_image *image, struct mu_references *references)
 	size_t i;
 
 	require((unsigned)status < MU_STATUS_COUNT);
-	require(memchr(image->job.why.words, '\0',
-		    sizeof(image->job.why.words)) != NULL);
+	require(memchr(image->job.why.text, '\0',
+		    sizeof(image->job.why.text)) != NULL);
 	if (status == MU_OK || status == MU_PARTIAL) {
 		require(references->count <= references->total);
 		for (i = 0; i < references->count; i++)

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Programs whose malloc is not simply glibc's: each is either checked, or
-# refused with the name of what it has, or told what was not checked; never "0
-# leaks" of an allocator that was not searched.
+# Programs whose malloc is not only glibc's: each is checked, or refused with
+# the name of its allocator, or the answer says what was not checked; never "0
+# leaks" for an allocator that was not searched.
 #
 # plain.c loses ten blocks of 1000 bytes; the library is preloaded and asked at
 # the end. What is not installed here is skipped, loudly.

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The heaps that `make bench` measures on, made small: what was lost when they
-# were built is found, no block and no byte more or less, in every shape.
+# Small versions of the heaps of `make bench`: exactly what was lost when they
+# were built is found, in every shape.
 set -u
 here=$(cd "$(dirname "$0")/../bench" && pwd) || exit 1
 root=$here/../..

@@ -1,8 +1,7 @@
 #!/bin/sh
-# Servers that know nothing of us, checked from outside again and again while
-# clients wait for their answers: no request fails, and what is reported is what
-# was looked at by hand once: nothing in these. A server with another malloc is
-# named.
+# Check servers from outside again and again while clients use them: no request
+# fails, and only known leaks are reported (none in these). A server with
+# another malloc is refused by its name.
 set -u
 # shellcheck source=tests/support/script_setup.sh
 . "$(dirname "$0")/../support/script_setup.sh"

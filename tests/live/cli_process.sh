@@ -1,6 +1,6 @@
 #!/bin/sh
-# The command at a process: text and JSON as people and programs get them, in
-# files, on a terminal, with colour and without.
+# The command with -p: text and JSON, in files, on a terminal, with colour and
+# without.
 set -u
 # shellcheck source=tests/support/command.sh
 . "$(dirname "$0")/../support/command.sh"

@@ -1,6 +1,7 @@
 #!/bin/sh
-# What counts as a reference is the same by an option of the command line and by
-# the environment, for a process, a core file and a command; the report says so.
+# The options for what counts as a reference have the same effect on the
+# command line and in the environment, for a process, a core file and a
+# command; the report names them.
 set -u
 # shellcheck source=tests/support/script_setup.sh
 . "$(dirname "$0")/../support/script_setup.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The command as people and scripts meet it: usage, exit status, files, signals,
-# and a command run with the library in it.
+# The command line: usage, exit status, files, signals, and a command run with
+# the library in it.
 set -u
 # shellcheck source=tests/support/command.sh
 . "$(dirname "$0")/../support/command.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# What recorders wrote, shown by the command: a position-independent program and
-# a shared library are built, run, and tell their stacks in each format; names,
-# files and lines must be those in the sources, wherever things were loaded.
+# The command shows what recorders wrote: a position-independent program and a
+# shared library are built and run, and record stacks in each format; names,
+# files and lines must be those in the sources, whatever the load addresses.
 set -u
 # shellcheck source=tests/support/command.sh
 . "$(dirname "$0")/../support/command.sh"
@@ -167,7 +167,7 @@ has "$out" "give the program by --exe"
 run 23 --leaktracer "$work/old.out" --exe "$work/program"
 has "$out" "may have been loaded anywhere (PIE)"
 run 3 --leaktracer "$work/old.out" --exe "$work/leaks.out"
-has "$err" "it is no ELF file"
+has "$err" "it is not an ELF file"
 
 name='an old report of a program that is where its file says'
 cat >"$work/fixed.c" <<'END'
@@ -243,9 +243,9 @@ run 4 --leaktracer "$work/more.out"
 has "$err" "the file is cut off in line "
 has "$out" "found 1 leak(s)"
 run 3 --heap-dump "$work/leaks.out"
-has "$err" "it is no heap dump"
+has "$err" "it is not a heap dump"
 run 3 --leaktracer "$work/a.txt"
-has "$err" "it is no report of LeakTracer's"
+has "$err" "it is not a report of LeakTracer"
 run 3 --heap-dump "$work"
 run 3 --heap-dump /no/such/file
 : >"$work/empty"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A command is looked at in the moment of its end, however it ends, and what it
-# does, prints and ends with is unchanged.
+# A command is checked at its end, however it ends; what it does and prints,
+# and its exit status, are unchanged.
 set -u
 # shellcheck source=tests/support/command.sh
 . "$(dirname "$0")/../support/command.sh"
@@ -375,11 +375,11 @@ cat >"$work/asks.c" <<'END'
 #include <string.h>
 #include <unistd.h>
 #include "mu/sys.h"
-#include "ptrace/live/halt.h"
+#include "ptrace/live/tracer_stop.h"
 static volatile int beats, asked;
-static void ask(struct mu_halt_request *request)
+static void ask(struct mu_tracer_stop_request *request)
 {
-	siginfo_t info = { .si_signo = SIGURG, .si_code = MU_HALT_CODE };
+	siginfo_t info = { .si_signo = SIGURG, .si_code = MU_TRACER_STOP_CODE };
 	sigset_t none;
 
 	info.si_value.sival_ptr = request;
@@ -402,12 +402,12 @@ static void *leave(void *request)
 }
 int main(int argc, char **argv)
 {
-	static struct mu_halt_request request, wrong;
+	static struct mu_tracer_stop_request request, wrong;
 	pthread_t thread, other;
 	int i, seen;
 
-	request = (struct mu_halt_request) {
-		.magic = MU_HALT_MAGIC,
+	request = (struct mu_tracer_stop_request) {
+		.magic = MU_TRACER_STOP_MAGIC,
 		.size = sizeof(request),
 		.thread_size = sizeof(struct mu_thread),
 		.stop_ns = ~0ull,
@@ -416,7 +416,7 @@ int main(int argc, char **argv)
 		.max_values = ~0ull,
 		.threads = malloc(100 * sizeof(struct mu_thread)),
 		.values = malloc(1 << 20),
-		.places = malloc(1 << 20),
+		.regnos = malloc(1 << 20),
 		.stacks = malloc(1 << 20),
 		.ask_stacks = 1,
 	};
@@ -428,7 +428,7 @@ int main(int argc, char **argv)
 	ask(&wrong);
 	if (wrong.done != 1 || wrong.status == MU_OK)
 		return 91;
-	wrong.what = MU_HALT_RELEASE;
+	wrong.what = MU_TRACER_STOP_RELEASE;
 	ask(&wrong);
 	for (i = 0; i < 3; i++) {
 		asked = request.done = 0;
@@ -495,7 +495,7 @@ int main(void)
 END
 ${CC:-cc} -o "$work/daemon" "$work/daemon.c" 2>/dev/null || fail "no compiler"
 run 3 -- "$work/daemon"
-has "$err" "not checked: the command goes on as process"
+has "$err" "not checked: the command continues as process"
 run 0 --children -- "$work/daemon"
 [ "$(grep -c ' 0 bytes in 0 allocations unreachable' "$err")" -eq 2 ] ||
 	fail "the daemon is not looked at"

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Every program of the corpus under the library and, where it is there, under
-# LeakSanitizer: what each is said to have lost, address by address, is what it
-# did lose, or differs as tests/corpus/differences.txt tells. Under Valgrind,
-# which takes longer, every third; `make check-oracles` runs all, and writes the
-# table.
+# Run every program of the corpus under the library and, if installed, under
+# LeakSanitizer: each must report exactly the blocks that the program lost, by
+# address, or differ as tests/corpus/differences.txt lists. Every third runs
+# under Valgrind, which is slower; `make check-oracles` runs all, and writes
+# the table.
 set -u
 here=$(dirname "$0")/../corpus
 folder=${BUILD:-build}/tests/corpus

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What the doctor says of processes in every state that can be made here: none
-# may be disturbed, each must get the right words and the right exit status.
+# --doctor on processes in every state that can be made here: none is
+# disturbed, and each gets the right findings and exit status.
 set -u
 # shellcheck source=tests/support/script_setup.sh
 . "$(dirname "$0")/../support/script_setup.sh"

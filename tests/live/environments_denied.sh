@@ -1,8 +1,8 @@
 #!/bin/sh
-# Where ptrace is refused: seccomp filters of every manner, a process that is
-# not dumpable, other users, no privileges. With stop=auto the threads wait in a
-# signal handler and the answer is the same; with stop=ptrace the refusal is
-# told by its name.
+# Where ptrace is refused: seccomp filters of all kinds, a process that is not
+# dumpable, other users, no privileges. With stop=auto the threads wait in a
+# signal handler and the answer is the same; with stop=ptrace the reason names
+# the refusal.
 set -u
 # shellcheck source=tests/support/environments.sh
 . "$(dirname "$0")/../support/environments.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Asked at odd moments of a program's life and from odd stacks: before main()
-# and after it, in the destructors of a thread, in a coroutine, in a handler, in
-# children made in every way, with a thousand threads.
+# Passes in unusual phases of a program and on unusual stacks: before main()
+# and after it, in the destructors of a thread, in a coroutine, in a handler,
+# in children made in every way, with a thousand threads.
 set -u
 # shellcheck source=tests/support/environments.sh
 . "$(dirname "$0")/../support/environments.sh"

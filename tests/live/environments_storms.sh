@@ -1,8 +1,8 @@
 #!/bin/sh
-# Asked while other threads never do the same for long: they fork, spawn, load
-# libraries, begin and end and are cancelled, get signals, change handlers and
-# masks and users. Each of a dozen passes is exact, or says why it could not
-# check; no signal is lost; what threads have set stays set.
+# Passes while other threads change the process: they fork, spawn, load
+# libraries, start, end, are cancelled, get signals, change handlers, masks and
+# users. Each of a dozen passes is exact, or says why it could not check; no
+# signal is lost; what threads have set stays set.
 set -u
 # shellcheck source=tests/support/environments.sh
 . "$(dirname "$0")/../support/environments.sh"

@@ -97,7 +97,7 @@ end_passes() {
 attach_gdb() {
 	tries=0
 	until timeout -k 5 $patience gdb -nx -batch -p "$pid" \
-	    -ex 'break environment_tell' -ex 'ignore 1 5' -ex continue \
+	    -ex 'break environment_report' -ex 'ignore 1 5' -ex continue \
 	    -ex detach >"$work/gdb" 2>&1 </dev/null &&
 	    grep -q 'hit Breakpoint' "$work/gdb"; do
 		tries=$((tries + 1))

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A process that executes itself while it is looked at keeps its locks. A copy
-# that shared its table of descriptors then would have taken the record locks.
+# A process that executes itself during a check keeps its record locks. If a
+# copy shared its table of descriptors then, they would be lost.
 set -u
 # shellcheck source=tests/support/command.sh
 . "$(dirname "$0")/../support/command.sh"

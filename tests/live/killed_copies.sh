@@ -1,8 +1,8 @@
 #!/bin/sh
-# The copy of a process, or the process itself, is killed while its memory is
-# read: what could not be read any more must not be taken for zeros. Each answer
-# is right, by reading the process instead of a second copy, or there is none.
-# TESTS_KILLS says how often.
+# Kill the copy of a process, or the process itself, while its memory is read:
+# memory that can no longer be read must not be taken for zeros. Each answer is
+# right, by reading the process instead of a second copy, or there is none.
+# TESTS_KILLS is the number of kills.
 set -u
 # shellcheck source=tests/support/script_setup.sh
 . "$(dirname "$0")/../support/script_setup.sh"

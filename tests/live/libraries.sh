@@ -1,6 +1,6 @@
 #!/bin/sh
-# A program that loads the libraries loads nothing else but parts of libc, and
-# they build for the other CPU: include/mu/arch/ is complete.
+# The libraries need only parts of libc, and build for the other CPU:
+# include/mu/arch/ is complete.
 set -u
 build=$(cd "${BUILD:-build}" && pwd) || exit 1
 work=$(mktemp -d) || exit 1

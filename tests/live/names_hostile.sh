@@ -1,6 +1,6 @@
 #!/bin/sh
-# Programs whose files are made to hang who reads them: the report comes all
-# the same, in time, and names of other files are there.
+# Programs whose files make their reader hang: the report comes in time
+# nevertheless, with the names of other files.
 set -u
 # shellcheck source=tests/support/script_setup.sh
 . "$(dirname "$0")/../support/script_setup.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# An inlined function and the one around it have their own lines, wherever
-# addresses get names: heap dumps as text, page and difference, logs.
+# An inlined function and its caller have separate lines, wherever addresses
+# get names: heap dumps as text, page and difference, logs.
 set -u
 # shellcheck source=tests/support/script_setup.sh
 . "$(dirname "$0")/../support/script_setup.sh"

@@ -1,6 +1,7 @@
 #!/bin/sh
-# A thousand blocks lost amid the work of C++ containers and of Python: how many
-# are found, and nothing else. (test_planted.c has the flavours in C.)
+# Count how many of a thousand blocks that were lost amid work of C++
+# containers and of Python are found; nothing else may be reported.
+# (test_planted.c has the flavours in C.)
 #
 # PLANTED_TABLE=1: all flavours, beside what Valgrind and LeakSanitizer find of
 # the same programs, as a table. A matter of minutes.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The example of a heap that the program brings finds what its pool has lost.
+# The example of a registered heap finds what its pool has lost.
 set -u
 # shellcheck source=tests/support/command.sh
 . "$(dirname "$0")/../support/command.sh"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Programs that cannot be checked: the cause is the true one, and the cure helps.
+# Programs that cannot be checked: the reason names the true cause, and the
+# remedy helps.
 set -u
 # shellcheck source=tests/support/command.sh
 . "$(dirname "$0")/../support/command.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The examples of README.md, as they stand there: each block of shell commands
-# runs in order, in one folder; each block of C or C++ is compiled and run. A
-# block that is not listed here fails.
+# Run the examples of README.md: the blocks of shell commands in order, in one
+# folder; each block of C or C++ is compiled and run. A block that is not
+# listed here fails.
 set -u
 # shellcheck source=tests/support/script_setup.sh
 . "$(dirname "$0")/../support/script_setup.sh"

@@ -223,7 +223,7 @@ if [ -n "$python" ]; then
 	first='' second='go
 '
 	# It loses 100. Of each hundred, two to five are hidden by old pointers
-	# that the interpreter has not overwritten: in free parts of its own
+	# that the interpreter has not overwritten: in free parts of the interpreter's
 	# pools, in strings, whose state is one byte of an otherwise unwritten
 	# word, in its stack. 15 is more than was ever seen.
 	check python3 85 100 PYTHONMALLOC=default "$python" "$work/work.py"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Root looks at the process of another user, which rewrites its own code to
-# become root by that: tests/live/victim_thief.c. It must never succeed.
-# TESTS_PASSES looks are made at each kind of process, 34 by default: 204 in all.
+# Root checks a process of another user, which rewrites its code in order to
+# become root (tests/live/victim_thief.c). It must never succeed. TESTS_PASSES
+# checks of each kind of process, 34 by default: 204 in all.
 set -u
 # shellcheck source=tests/support/other_users.sh
 . "$(dirname "$0")/../support/other_users.sh"

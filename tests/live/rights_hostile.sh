@@ -1,8 +1,8 @@
 #!/bin/sh
-# Root looks at a process whose owner works against it: the command's own
-# processes have the owner's rights by then, and get its signals and limits
-# (tests/live/victim_hostile.c). The command ends in time, with a status and
-# with words, and the process is as it was. TESTS_PASSES looks of each kind.
+# Root checks a process whose owner interferes: the processes of the command
+# have the owner's rights then, and get signals and limits from the owner
+# (tests/live/victim_hostile.c). The command ends in time with a status and a
+# reason, and the process is unchanged. TESTS_PASSES checks of each kind.
 set -u
 # shellcheck source=tests/support/other_users.sh
 . "$(dirname "$0")/../support/other_users.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Root looks at processes of other users: with their rights where the kernel
-# then allows it, and else without putting a system call into them. The report
-# is as complete either way.
+# Root checks processes of other users: with their rights where the kernel then
+# allows it, and otherwise without injecting a system call. The report is
+# complete either way.
 set -u
 # shellcheck source=tests/support/other_users.sh
 . "$(dirname "$0")/../support/other_users.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# A process beside the threads that shares their memory (CLONE_VM): what only
-# its registers refer to is not called lost without a word, by the library or by
-# the command; and nothing is said where it makes no difference.
+# A process that shares the memory without being a thread (CLONE_VM): if only
+# its registers refer to a block, library and command say that they could not
+# check them; if that makes no difference, they say nothing.
 set -u
 # shellcheck source=tests/support/script_setup.sh
 . "$(dirname "$0")/../support/script_setup.sh"

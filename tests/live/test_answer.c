@@ -1,6 +1,6 @@
 /*
- * What an answer holds: totals, entries, their order and number, also of a
- * million lost blocks.
+ * The contents of an answer: totals, and entries with their order and number,
+ * also of a million lost blocks.
  */
 #include "tests/support/live_answer.h"
 #include "tests/support/suite.h"

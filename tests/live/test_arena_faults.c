@@ -1,16 +1,13 @@
 /*
- * The n-th request to the private arena fails, in original and collector, which
- * share one, and in the sweeper, which has its own. The pass says that memory
- * ran out, or answers without what it could not have; the program is unharmed
- * and the next pass is right.
+ * Fail the n-th request to the private arena, in original and collector, which
+ * share one, and in the sweeper, which has a copy. The pass must report that
+ * memory ran out, or give a right answer without what the memory was for; the
+ * program stays unharmed and the next pass is right.
  *
  * The library's arena is linked in here under other names, inside an arena that
  * arms fail_at: nothing in the library knows of it.
  */
 #include <sys/uio.h>
-
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "mu/arena.h"
 
@@ -145,13 +142,13 @@ spoil(void)
 	ck_assert(failing_pass_run(&failing));
 	plan->armed = false;
 	if (plan->failed == 0) {
-		ck_assert_msg(failing.judged, "request %zu: %s", plan->nth,
+		ck_assert_msg(failing.checked, "request %zu: %s", plan->nth,
 		    failing.info.reason);
 		return false;
 	}
 	walk_count(&walk, &failing);
 	ck_assert_msg(
-	    failing.judged || failing.info.status == MEMUNREACHABLE_NO_MEMORY,
+	    failing.checked || failing.info.status == MEMUNREACHABLE_NO_MEMORY,
 	    "request %zu: status %d, %s", plan->nth, failing.info.status,
 	    failing.info.reason);
 	assert_at_once(&failing);

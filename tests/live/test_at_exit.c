@@ -1,15 +1,10 @@
 /*
  * The report at the end of the program (at_exit=1): leaks change the exit
- * status, a check that could not run leaves it alone, no output is lost.
+ * status, a check that could not run does not, and no output is lost.
  *
  * The scenarios are programs of their own: this one, run again.
  */
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "memunreachable/memunreachable.h"
 #include "tests/support/hide.h"
@@ -280,10 +275,4 @@ TEST_LOOP(at_exit_unset, 0, 2)
 	ck_assert_str_eq(child.err_text, "");
 }
 
-static int
-play(int argc, char **argv)
-{
-	return scenario_run(scenarios, argc, argv);
-}
-
-SUITE(.play = play);
+SCENARIO_SUITE(scenarios, .timeout = 0);

@@ -1,15 +1,9 @@
 /*
- * Who may ask, and when: several threads at once, a root provider in mid-pass,
- * the handler of a signal that interrupted malloc, the child of a fork() that
- * another thread made in mid-pass.
+ * Calls at awkward moments: from several threads at once, from a root provider
+ * during a pass, from the handler of a signal that interrupted malloc, and in
+ * the child of a fork() that another thread made during a pass.
  */
-#include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 
 #include "lib/state/library.h"
 #include "memunreachable/memunreachable.h"
@@ -95,7 +89,7 @@ TEST(concurrent)
 
 struct reentry {
 	struct UnreachableMemoryInfo info;
-	bool judged;
+	bool checked;
 	unsigned calls;
 };
 
@@ -107,7 +101,7 @@ ask_again(void *ctx, uintptr_t *words, size_t max)
 	(void)words;
 	(void)max;
 	reentry->calls++;
-	reentry->judged = GetUnreachableMemory(&reentry->info, 10);
+	reentry->checked = GetUnreachableMemory(&reentry->info, 10);
 	return 0;
 }
 
@@ -123,7 +117,7 @@ TEST(reentrant)
 	ck_assert(memunreachable_unregister_root_provider(ask_again, &reentry));
 	ck_assert_int_eq(info.status, MEMUNREACHABLE_COMPLETE);
 	ck_assert_uint_eq(reentry.calls, 1);
-	ck_assert(!reentry.judged);
+	ck_assert(!reentry.checked);
 	ck_assert_int_eq(reentry.info.status, MEMUNREACHABLE_BUSY);
 	ck_assert_str_ne(reentry.info.reason, "");
 	/* The inner call has not let go of the outer one's lock. */
@@ -131,7 +125,7 @@ TEST(reentrant)
 	unharmed_end(&before);
 }
 
-static volatile sig_atomic_t handled, busy, judged;
+static volatile sig_atomic_t handled, busy, checked;
 
 static void
 on_timer(int signo)
@@ -140,7 +134,7 @@ on_timer(int signo)
 
 	(void)signo;
 	if (GetUnreachableMemory(&info, 1))
-		judged++;
+		checked++;
 	else if (info.status == MEMUNREACHABLE_BUSY)
 		busy++;
 	FreeUnreachableMemoryInfo(&info);
@@ -198,8 +192,8 @@ TEST(within_malloc)
 	unharmed_begin(&before);
 	allocate_under_fire(30, true);
 	unharmed_end(&before);
-	printf("%d calls from handlers: %d judged, %d busy\n", (int)handled,
-	    (int)judged, (int)busy);
+	printf("%d calls from handlers: %d checked, %d busy\n", (int)handled,
+	    (int)checked, (int)busy);
 	mu_library.options.timeout = 30000;
 	ck_assert_uint_eq(count_leaks(), count_leaks());
 }

@@ -1,14 +1,13 @@
 /*
- * Each way in which a pass by ptrace does not come about, with its real cause:
- * the status, the words, and the cure in them. Once the cause is gone, the next
- * pass is complete. Causes that need a separate program are tested elsewhere:
- * another allocator (allocators.sh), an unknown glibc (test_unknown_release.c),
- * /proc (test_proc_hidden.c), Yama, which is not built into every kernel, with
- * made-up facts (unit/test_refusal.c).
+ * Make each condition under which a pass by ptrace fails, and compare status,
+ * reason and remedy. The program continues unchanged; once the condition is
+ * removed, the next pass is complete. Conditions that need a separate program
+ * are tested elsewhere: another allocator (allocators.sh), an unknown glibc
+ * (test_unknown_release.c), /proc (test_proc_hidden.c), Yama, which not every
+ * kernel has, with made-up facts (unit/test_refusal.c); shortages in
+ * test_shortages.c.
  */
 #include <malloc.h>
-#include <stdint.h>
-#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 
@@ -19,21 +18,32 @@
 #include "tests/support/failing_pass.h"
 #include "tests/support/suite.h"
 
-/* A pass in a separate thread, in which CALL is watched. */
+/* CALL spoils a pass, which says STATUS, WORDS and CURE. */
 static void
-spoiled_must_say(const struct watched_call *call, bool by_filter, int status,
+spoil(const struct watched_call *call, bool by_filter, int status,
     const char *words, const char *cure)
 {
 	struct failing_pass failing = { .call = call, .by_filter = by_filter };
+	static struct belongings own;
 
+	mu_library.options.stop = MU_STOP_PTRACE;
+	belongings_begin(&own);
+	if (call->act == ACT_STOP)
+		mu_library.options.timeout = 1000;
 	if (!failing_pass_run(&failing)) {
-		printf("SKIPPED: causes: no such filters here (%d)\n",
+		printf("SKIPPED: no seccomp filters here (%d)\n",
 		    failing.listener);
+		belongings_end(&own);
 		return;
 	}
-	ck_assert(failing.acted);
+	mu_library.options.timeout = 30000;
+	ck_assert_msg(failing.acted, "the pass did not make the call");
+	ck_assert(!failing.checked);
 	check_info(&failing.info, status, words, cure);
-	must_say(MEMUNREACHABLE_COMPLETE, "", "");
+	if (call->act != ACT_STOP)
+		assert_at_once(&failing);
+	belongings_check(&own, &failing);
+	belongings_end(&own);
 }
 
 TEST(complete)
@@ -87,23 +97,6 @@ TEST(busy_within_a_pass)
 	    "; ask again later");
 }
 
-TEST_LOOP(timeout, 0, 2)
-{
-	const struct watched_call call = {
-		.comm = _i == 0 ? "mu-collector" : "mu-sweeper",
-		.nr = _i == 0 ? SYS_ptrace : SYS_openat,
-		.argument = -1,
-		.act = ACT_STOP,
-		.nth = 1,
-	};
-
-	mu_library.options.timeout = 500;
-	spoiled_must_say(&call, false, MEMUNREACHABLE_TIMEOUT,
-	    _i == 0 ? "the collector did not finish in time"
-		    : "the sweeper did not finish in time",
-	    "; give it more time");
-}
-
 TEST(no_memory)
 {
 	struct rlimit limit = { 1 << 20, RLIM_INFINITY };
@@ -127,38 +120,6 @@ TEST(no_resources)
 	    "; raise RLIMIT_NOFILE");
 	setrlimit(RLIMIT_NOFILE, &limit);
 	must_say(MEMUNREACHABLE_COMPLETE, "", "");
-}
-
-/* 0: a filter that only pretends. */
-TEST_LOOP(seccomp_answers, 0, 5)
-{
-	static const uint32_t errors[] = { EPERM, EACCES, ENOSYS, ESRCH, 0 };
-	const struct watched_call call = { .nr = SYS_ptrace,
-		.argument = -1,
-		.verdict = SECCOMP_RET_ERRNO | errors[_i] };
-
-	spoiled_must_say(&call, true, MEMUNREACHABLE_PTRACE_SECCOMP,
-	    "a seccomp filter or sandbox refuses ptrace", "--cap-add");
-}
-
-TEST_LOOP(seccomp_kills, 0, 3)
-{
-	static const uint32_t verdicts[] = { SECCOMP_RET_KILL_PROCESS,
-		WATCHED_KILL_THREAD, SECCOMP_RET_TRAP };
-	const struct watched_call call = {
-		.nr = SYS_ptrace, .argument = -1, .verdict = verdicts[_i]
-	};
-	const struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
-	char dir[] = "/tmp/causes.XXXXXX";
-
-	ck_assert_ptr_nonnull(mkdtemp(dir));
-	ck_assert_int_eq(chdir(dir), 0);
-	setrlimit(RLIMIT_CORE, &unlimited);
-	spoiled_must_say(&call, true, MEMUNREACHABLE_PTRACE_SECCOMP,
-	    "a seccomp filter kills who calls ptrace", "allow");
-	/* There is no core file of the program in it. */
-	ck_assert_int_eq(chdir("/"), 0);
-	ck_assert_int_eq(rmdir(dir), 0);
 }
 
 TEST_LOOP(not_dumpable, 0, geteuid() == 0)
@@ -193,36 +154,23 @@ TEST_LOOP(no_permission, 0, geteuid() == 0)
 
 TEST(already_traced)
 {
-	pid_t pid, target = getpid();
-	char words[64], byte;
-	int told[2], end[2];
+	struct failing_pass failing = { .call = NULL };
+	pid_t debugger;
+	char words[64];
+	int end;
 
-	ck_assert(pipe(told) == 0 && pipe(end) == 0);
-	pid = fork();
-	if (pid == 0) {
-		close(end[1]);
-		prctl(PR_SET_NAME, "a-debugger");
-		byte = ptrace(PTRACE_SEIZE, target, 0, 0) == 0 ? 'y' : 'n';
-		_exit(
-		    write(told[1], &byte, 1) == 1 && read(end[0], &byte, 1) == 0
-			? 0
-			: 1);
-	}
-	ck_assert_int_eq(read(told[0], &byte, 1), 1);
-	if (byte == 'y') {
-		struct failing_pass failing = { .call = NULL };
-
+	debugger = start_debugger(&end);
+	if (debugger > 0) {
 		snprintf(words, sizeof(words),
-		    "is already traced by %d (a-debugger)", pid);
+		    "is already traced by %d (a-debugger)", debugger);
 		failing_pass_run(&failing);
 		check_info(&failing.info, MEMUNREACHABLE_ALREADY_TRACED, words,
 		    "detach that");
 	} else {
 		printf("SKIPPED: already_traced: a child may not trace us\n");
 	}
-	close(end[0]);
-	close(end[1]);
-	waitpid(pid, NULL, 0);
+	close(end);
+	waitpid(abs(debugger), NULL, 0);
 	must_say(MEMUNREACHABLE_COMPLETE, "", "");
 }
 
@@ -242,32 +190,6 @@ TEST(heap_inconsistent)
 	*next = kept;
 	must_say(MEMUNREACHABLE_COMPLETE, "", "");
 	free(block);
-}
-
-TEST(collector_killed)
-{
-	const struct watched_call call = { .comm = "mu-collector",
-		.nr = SYS_ptrace,
-		.argument = -1,
-		.act = ACT_KILL,
-		.nth = 4 };
-
-	spoiled_must_say(&call, false, MEMUNREACHABLE_HELPER_DIED,
-	    "the collector was killed by signal 9 (SIGKILL)", "memory");
-}
-
-TEST(sweeper_killed)
-{
-	const struct watched_call call = { .comm = "mu-sweeper",
-		.nr = SYS_write,
-		.argument = 2,
-		.mask = ~0u,
-		.value = sizeof(struct mu_pipe_header),
-		.act = ACT_KILL,
-		.nth = 1 };
-
-	spoiled_must_say(&call, false, MEMUNREACHABLE_HELPER_DIED,
-	    "the sweeper was killed by signal 9 (SIGKILL)", "memory");
 }
 
 #if defined(__x86_64__)
@@ -302,6 +224,178 @@ TEST_LOOP(breakpoint, 0, 2)
 	must_say(MEMUNREACHABLE_COMPLETE, "", "");
 }
 #endif
+
+/*
+ * Every step of a pass that can fail, made to fail.
+ */
+
+CASE(steps, NULL, NULL);
+
+/* 0: a filter that only pretends. */
+TEST_LOOP(seccomp_answers, 0, 5)
+{
+	static const uint32_t errors[] = { EPERM, EACCES, ENOSYS, ESRCH, 0 };
+	const struct watched_call call = { .nr = SYS_ptrace,
+		.argument = -1,
+		.verdict = SECCOMP_RET_ERRNO | errors[_i] };
+
+	spoil(&call, true, MEMUNREACHABLE_PTRACE_SECCOMP,
+	    "a seccomp filter or sandbox refuses ptrace", "--cap-add");
+}
+
+TEST_LOOP(seccomp_kills, 0, 3)
+{
+	static const uint32_t verdicts[] = { SECCOMP_RET_KILL_PROCESS,
+		WATCHED_KILL_THREAD, SECCOMP_RET_TRAP };
+	const struct watched_call call = {
+		.nr = SYS_ptrace, .argument = -1, .verdict = verdicts[_i]
+	};
+	const struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
+	char dir[] = "/tmp/causes.XXXXXX";
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	ck_assert_int_eq(chdir(dir), 0);
+	setrlimit(RLIMIT_CORE, &unlimited);
+	spoil(&call, true, MEMUNREACHABLE_PTRACE_SECCOMP,
+	    "a seccomp filter kills a process that calls ptrace", "allow");
+	/* There is no core file of the program in it. */
+	ck_assert_int_eq(chdir("/"), 0);
+	ck_assert_int_eq(rmdir(dir), 0);
+}
+
+TEST_LOOP(no_collector, 0, 2)
+{
+	const struct watched_call call = { .nr = SYS_clone,
+		.argument = 0,
+		.mask = CLONE_VM | CLONE_THREAD,
+		.value = CLONE_VM,
+		.error = _i == 0 ? EAGAIN : EPERM };
+
+	spoil(&call, true,
+	    _i == 0 ? MEMUNREACHABLE_NO_RESOURCES
+		    : MEMUNREACHABLE_NO_PERMISSION,
+	    "", "");
+}
+
+TEST_LOOP(ptrace_denied, 0, 2)
+{
+	const struct watched_call call = { .nr = SYS_ptrace,
+		.argument = -1,
+		.error = _i == 0 ? EPERM : ENOSYS };
+
+	spoil(&call, true, MEMUNREACHABLE_PTRACE_SECCOMP,
+	    "a seccomp filter or sandbox refuses ptrace", "--cap-add");
+}
+
+/* The next stop method works. */
+TEST_LOOP(ptrace_denied_by_signal, 0, 2)
+{
+	const struct watched_call call = { .nr = SYS_ptrace,
+		.argument = -1,
+		.error = _i == 0 ? EPERM : ENOSYS };
+	struct failing_pass failing = { .call = &call, .by_filter = true };
+	static struct belongings own;
+
+	mu_library.options.stop = MU_STOP_AUTO;
+	belongings_begin(&own);
+	if (failing_pass_run(&failing)) {
+		ck_assert_msg(failing.checked, "%s", failing.info.reason);
+		ck_assert_int_eq(failing.info.status, MEMUNREACHABLE_COMPLETE);
+		ck_assert_int_eq(failing.info.stop, MEMUNREACHABLE_STOP_SIGNAL);
+		belongings_check(&own, &failing);
+	} else
+		printf("SKIPPED: ptrace_denied_by_signal: no seccomp "
+		       "filters here (%d)\n",
+		    failing.listener);
+	belongings_end(&own);
+}
+
+TEST_LOOP(collector_killed, 0, 8)
+{
+	static const uint32_t requests[] = { PTRACE_SEIZE, PTRACE_INTERRUPT,
+		PTRACE_GETREGSET, PTRACE_DETACH };
+	const struct watched_call call = { .comm = "mu-collector",
+		.nr = SYS_ptrace,
+		.argument = 0,
+		.mask = ~0u,
+		.value = requests[_i % 4],
+		.act = ACT_KILL,
+		.nth = _i < 4 ? 1 : 3 };
+
+	spoil(&call, false, MEMUNREACHABLE_HELPER_DIED,
+	    "the collector was killed by signal 9 (SIGKILL)", "memory");
+}
+
+/* An expired deadline has its own status. */
+TEST_LOOP(collector_stopped, 0, 4)
+{
+	static const uint32_t requests[] = { PTRACE_SEIZE, PTRACE_GETREGSET,
+		PTRACE_DETACH, PTRACE_SEIZE };
+	const struct watched_call call = { .comm = "mu-collector",
+		.nr = SYS_ptrace,
+		.argument = 0,
+		.mask = ~0u,
+		.value = requests[_i],
+		.act = ACT_STOP,
+		.nth = _i < 3 ? 2 : 1 };
+
+	spoil(&call, false, MEMUNREACHABLE_TIMEOUT,
+	    "the collector did not finish in time", "; give it more time");
+}
+
+TEST_LOOP(no_sweeper, 0, 2)
+{
+	const struct watched_call call = { .nr = SYS_clone,
+		.argument = 0,
+		.mask = CLONE_PARENT,
+		.value = CLONE_PARENT,
+		.error = _i == 0 ? EAGAIN : ENOMEM };
+
+	spoil(&call, true,
+	    _i == 0 ? MEMUNREACHABLE_NO_RESOURCES : MEMUNREACHABLE_NO_MEMORY,
+	    "cannot fork the sweeper", "");
+}
+
+TEST(sweeper_dies_at_once)
+{
+	const struct watched_call call = { .comm = "mu-sweeper",
+		.nr = SYS_openat,
+		.argument = -1,
+		.act = ACT_KILL,
+		.nth = 1 };
+
+	spoil(&call, false, MEMUNREACHABLE_HELPER_DIED,
+	    "the sweeper was killed by signal 9 (SIGKILL)", "memory");
+}
+
+/* Before the header, and between it and the entries. */
+TEST_LOOP(sweeper_dies_while_sending, 0, 2)
+{
+	const struct watched_call call = { .comm = "mu-sweeper",
+		.nr = SYS_write,
+		.argument = _i == 0 ? 2 : -1,
+		.mask = ~0u,
+		.value = sizeof(struct mu_pipe_header),
+		.act = ACT_KILL,
+		.nth = _i == 0 ? 1 : 2 };
+
+	spoil(&call, false, MEMUNREACHABLE_HELPER_DIED,
+	    "the sweeper was killed by signal 9 (SIGKILL)", "memory");
+}
+
+TEST_LOOP(sweeper_stopped, 0, 2)
+{
+	const struct watched_call call = { .comm = "mu-sweeper",
+		.nr = _i == 0 ? SYS_openat : SYS_write,
+		.argument = _i == 0 ? -1 : 2,
+		.mask = ~0u,
+		.value = _i == 0 ? 0 : sizeof(struct mu_pipe_header),
+		.act = ACT_STOP,
+		.nth = 1 };
+
+	spoil(&call, false, MEMUNREACHABLE_TIMEOUT,
+	    "the sweeper did not finish in time", "; give it more time");
+}
 
 static void
 begin(void)

@@ -1,18 +1,10 @@
 /*
- * A virtual machine, to the kernel: threads that come and go, and much memory
- * that a fork leaves out and that is written to all the time. A stop has no
- * time to read it.
+ * A process that looks like a virtual machine to the kernel: threads start and
+ * end, and a large range that a fork leaves out is written all the time. A stop
+ * is too short to read it.
  */
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "lib/check/check.h"
 #include "tests/support/clock.h"
@@ -23,12 +15,14 @@
 #define MIB ((size_t)1 << 20)
 #define MUCH (600 * MIB)
 #define LITTLE (4 * MIB)
+#define SHORT (70 * MS) /* a stop for a copy, but not to read MUCH */
 #define NUM_HELD 100
+#define FEW 1500       /* one of so many pages, in RAM of an odd size */
 #define LOST_SIZE 1000 /* no alternate signal stack */
 
 /* Shared with the guest. */
 struct shared {
-	_Atomic bool ready, sleep, sleeps;
+	_Atomic bool ready, sleep, sleeps, grow;
 };
 
 static struct shared *shared;
@@ -36,7 +30,10 @@ static char *ram;
 static size_t ram_size;
 static pid_t guest;
 
-/* Word 0 of each page holds on to a block, or nothing; this one counts. */
+/*
+ * Word 0 of each page holds on to a block, so that no page can be dropped, or
+ * of few pages; this one counts.
+ */
 static void *
 compute(void *arg)
 {
@@ -84,10 +81,36 @@ sleep_deeply(void *arg)
 	return NULL;
 }
 
+/* On demand: shared memory that grows by a page each millisecond. */
+static void *
+grow(void *arg)
+{
+	int fd = memfd_create("grows", MFD_CLOEXEC);
+	size_t size = 0;
+	char *at = NULL;
+
+	(void)arg;
+	for (;; nap_ms(1)) {
+		if (!shared->grow)
+			continue;
+		if (ftruncate(fd, (off_t)(size + 4096)) != 0)
+			abort();
+		at = size == 0 ? mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+				     MAP_SHARED, fd, 0)
+			       : mremap(at, size, size + 4096, MREMAP_MAYMOVE);
+		if (at == MAP_FAILED)
+			abort();
+		*(void **)(at + size) = calloc(1, 300);
+		size += 4096;
+	}
+	return NULL;
+}
+
 static void
 boot(void)
 {
-	size_t i, size = ram_size;
+	size_t i, size = ram_size, step = size % 4096 == 0 ? 1 : FEW;
+	void *held[NUM_HELD];
 	void *volatile lost;
 
 	ram = mmap(NULL, size, PROT_READ | PROT_WRITE,
@@ -96,8 +119,10 @@ boot(void)
 		abort();
 	memset(ram, 1, size);
 	for (i = 0; i < NUM_HELD; i++)
-		*(void **)(ram + size / NUM_HELD * i / 4096 * 4096) =
-		    calloc(1, 200);
+		held[i] = calloc(1, 200);
+	for (i = 0; i < size / 4096; i += step)
+		*(void **)(ram + i * 4096) = held[i / step % NUM_HELD];
+	memset(held, 0, sizeof(held));
 	lost = calloc(1, LOST_SIZE);
 	lost = NULL;
 	(void)lost;
@@ -107,7 +132,7 @@ static _Noreturn void
 run_guest(char **argv)
 {
 	static void *(*const bodies[])(
-	    void *) = { compute, come_and_go, sleep_deeply };
+	    void *) = { compute, come_and_go, sleep_deeply, grow };
 	pthread_t thread;
 	size_t i;
 
@@ -164,11 +189,11 @@ look(struct mu_check *check, struct mu_report *answer)
 static void
 prevent_second(void *ctx, enum mu_check_step step)
 {
-	bool *is_judged = ctx;
+	bool *is_checked = ctx;
 
 	if (step == MU_CHECK_STEP_MARK)
-		*is_judged = true;
-	if (step != MU_CHECK_STEP_STOP || !*is_judged)
+		*is_checked = true;
+	if (step != MU_CHECK_STEP_STOP || !*is_checked)
 		return;
 	shared->sleep = true;
 	while (!shared->sleeps)
@@ -179,13 +204,13 @@ prevent_second(void *ctx, enum mu_check_step step)
 /* _i: what it found is sure enough to be told, or not. */
 TEST_LOOP(no_second_look, 0, 2)
 {
-	bool is_judged = false;
+	bool is_checked = false;
 	struct mu_check check = {
 		.timeout_ns = 120000 * MS,
-		.max_pause_ns = _i == 0 ? 5000 * MS : 150 * MS,
+		.max_pause_ns = _i == 0 ? 5000 * MS : SHORT,
 		.confirm = true,
 		.progress = prevent_second,
-		.progress_ctx = &is_judged,
+		.progress_ctx = &is_checked,
 	};
 	struct mu_report answer;
 	enum mu_status status;
@@ -194,7 +219,7 @@ TEST_LOOP(no_second_look, 0, 2)
 	check.pid = guest;
 	check.limit = 10;
 	status = mu_check_process(&check, &answer);
-	ck_assert(is_judged);
+	ck_assert(is_checked);
 	ck_assert_msg(status == (_i == 0 ? MU_PARTIAL : MU_ERR_TIMEOUT), "%s",
 	    answer.info.reason);
 	if (_i == 0)
@@ -231,7 +256,7 @@ TEST_LOOP(advice_suffices, 0, 2)
 {
 	struct mu_check check = {
 		.timeout_ns = 120000 * MS,
-		.max_pause_ns = 150 * MS,
+		.max_pause_ns = SHORT,
 		.max_memory = _i == 0 ? 0 : 1000 * MIB,
 	};
 	struct mu_report answer;
@@ -250,6 +275,44 @@ TEST_LOOP(advice_suffices, 0, 2)
 	expect_one_lost(&answer);
 	ck_assert_uint_le(answer.info.pause_ns, check.max_pause_ns);
 	mu_check_release(&answer);
+	end();
+}
+
+/* Memory suffices for the pages that matter. */
+TEST(few_pages_are_kept)
+{
+	struct mu_check check = {
+		.timeout_ns = 120000 * MS,
+		.max_pause_ns = 5000 * MS,
+		.max_memory = 600 * MIB,
+	};
+	struct mu_report answer;
+
+	start(MUCH + 1);
+	ck_assert_msg(look(&check, &answer) == MU_OK, "%s", answer.info.reason);
+	expect_one_lost(&answer);
+	mu_check_release(&answer);
+	end();
+}
+
+/* What was mapped since the mappings were listed is read in the stop, too. */
+TEST(grows_before_the_stop)
+{
+	struct mu_check check = {
+		.timeout_ns = 120000 * MS,
+		.max_pause_ns = 5000 * MS,
+	};
+	struct mu_report answer;
+	int i;
+
+	start(LITTLE);
+	shared->grow = true;
+	for (i = 0; i < 5; i++) {
+		ck_assert_msg(
+		    look(&check, &answer) == MU_OK, "%s", answer.info.reason);
+		expect_one_lost(&answer);
+		mu_check_release(&answer);
+	}
 	end();
 }
 

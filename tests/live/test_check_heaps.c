@@ -1,12 +1,8 @@
 /*
- * Heaps that a program registered, seen from outside: only the program
- * itself can list them, and the answer says so.
+ * Heaps that a program has registered, checked from outside: only the program
+ * can list their blocks, and the answer says so.
  */
-#include <signal.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "lib/check/check.h"
 #include "tests/support/suite.h"

@@ -1,19 +1,10 @@
 /*
- * A program with private memory of the pool of huge pages. A copy of it would
- * share these pages, and its next write need one more of the pool, which has
- * none: it would be killed.
+ * A program with private huge pages (MAP_HUGETLB). A copy would share these
+ * pages; the next write would need another page of the pool, which is empty,
+ * and the program would be killed.
  *
  * ALONE: it changes the machine's pool of huge pages.
  */
-#include <check.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "lib/check/check.h"
 #include "memunreachable/memunreachable.h"
 #include "tests/support/suite.h"

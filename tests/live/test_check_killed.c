@@ -1,36 +1,27 @@
 /*
- * Command, keeper and guardian are killed in the middle of a check, one of them
- * or more, in both ways: the process that is looked at gets back what its
- * system calls have given it, keeps its registers and masks, is traced by no
- * process, and nothing stays behind. Its signal handlers run in no copy.
+ * Kill command, keeper and watchdog, one or several, in the middle of a check,
+ * with a copy and without. The checked process must get the right results of
+ * its system calls, keep registers and signal masks, have no tracer, and no
+ * process or descriptor may remain. Its signal handlers must not run in a copy.
  */
 #include <dirent.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "lib/check/check.h"
 #include "tests/support/clock.h"
 #include "tests/support/suite.h"
 
 #define KILLS 8   /* or TESTS_KILLS; of each kind */
-#define LEFT_S 90 /* keeper and guardian try for 70 s: keeper_drop.c */
+#define LEFT_S 90 /* keeper and watchdog try for 70 s: keeper_drop.c */
 #define LEFT_NAP_US 5000
 #define BLOCKS 20000
 
 /* How long a kill waits once the target is seen to stand still. */
 #define STOPPED_US 4000
 
-enum who { COMMAND = 1, KEEPER = 2, GUARDIAN = 4, ALL = 7 };
+enum who { COMMAND = 1, KEEPER = 2, WATCHDOG = 4, ALL = 7 };
 
 static const struct kind {
 	const char *name;
@@ -38,10 +29,10 @@ static const struct kind {
 } kinds[] = {
 	{ "command", COMMAND },
 	{ "keeper", KEEPER },
-	{ "guardian", GUARDIAN },
+	{ "watchdog", WATCHDOG },
 	{ "command and keeper", COMMAND | KEEPER },
-	{ "keeper and guardian", KEEPER | GUARDIAN },
-	{ "command and guardian", COMMAND | GUARDIAN },
+	{ "keeper and watchdog", KEEPER | WATCHDOG },
+	{ "command and watchdog", COMMAND | WATCHDOG },
 	{ "all", ALL },
 };
 
@@ -60,7 +51,7 @@ struct victim {
 static struct victim *victim;
 static pid_t victim_pid; /* for itself */
 static pid_t target;
-static pid_t keeper, guardian; /* of the last check */
+static pid_t keeper, watchdog; /* of the last check */
 static int requests[2], replies[2];
 
 static void
@@ -314,7 +305,7 @@ expect_nothing_left(const char *when, bool zombies)
 	while (time(NULL) < end) {
 		child = find_child(target, NULL);
 		snprintf(path, sizeof(path), "%d", child);
-		if (has_ended(keeper) && has_ended(guardian) && is_free() &&
+		if (has_ended(keeper) && has_ended(watchdog) && is_free() &&
 		    (child == 0 ||
 			(zombies && read_stat(path, name, &state, &parent) &&
 			    state == 'Z')))
@@ -323,9 +314,9 @@ expect_nothing_left(const char *when, bool zombies)
 	}
 	read_stat(path, name, &state, &parent);
 	ck_abort_msg("%s: left: child %d (%s, %c); keeper %d ended: %d, "
-		     "guardian %d: %d; free: %d",
+		     "watchdog %d: %d; free: %d",
 	    when, child, name, state == 0 ? '-' : state, (int)keeper,
-	    has_ended(keeper), (int)guardian, has_ended(guardian), is_free());
+	    has_ended(keeper), (int)watchdog, has_ended(watchdog), is_free());
 }
 
 static pid_t
@@ -399,11 +390,11 @@ kill_some(unsigned who, enum mu_check_stop stop, int round, long us)
 		nap_us(20);
 		keeper = find_child(command, "mu-keeper");
 	}
-	guardian = find_child(command, "mu-guardian");
+	watchdog = find_child(command, "mu-watchdog");
 	await_moment(round, us);
 	kill(-target, SIGUSR1);
-	if ((who & GUARDIAN) != 0 && guardian != 0)
-		kill(guardian, SIGKILL);
+	if ((who & WATCHDOG) != 0 && watchdog != 0)
+		kill(watchdog, SIGKILL);
 	if ((who & KEEPER) != 0 && keeper != 0)
 		kill(keeper, SIGKILL);
 	if ((who & COMMAND) != 0)
@@ -457,16 +448,16 @@ stop_at_copy(pid_t command)
 	siginfo_t info;
 	int tries;
 
-	keeper = guardian = 0;
+	keeper = watchdog = 0;
 	for (tries = 0; tries < 100000; tries++) {
 		if (keeper == 0)
 			keeper = find_child(command, "mu-keeper");
-		if (guardian == 0)
-			guardian = find_child(command, "mu-guardian");
-		if (keeper != 0 && guardian != 0 &&
+		if (watchdog == 0)
+			watchdog = find_child(command, "mu-watchdog");
+		if (keeper != 0 && watchdog != 0 &&
 		    find_child(target, "mu-copy") != 0) {
 			kill(keeper, SIGSTOP);
-			kill(guardian, SIGSTOP);
+			kill(watchdog, SIGSTOP);
 			kill(command, SIGSTOP);
 			return true;
 		}
@@ -492,7 +483,7 @@ TEST(all_beside_a_copy)
 	for (i = 0; i < 40 && left < 3; i++) {
 		command = start_command(MU_CHECK_STOP_FORK);
 		if (stop_at_copy(command)) {
-			kill(guardian, SIGKILL);
+			kill(watchdog, SIGKILL);
 			kill(keeper, SIGKILL);
 			kill(command, SIGKILL);
 		}

@@ -1,24 +1,13 @@
 /*
- * A copy that takes longer than was foreseen: a little late it is taken, far
- * too late it is given up, and what a busy machine does is foreseen. None is
- * made where a fork might wait for ever.
+ * A copy that takes longer than estimated: it is used if it is a little late,
+ * and dropped if it is far too late; the estimate takes other load into
+ * account. No copy is made where the fork could block.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <poll.h>
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "lib/check/check.h"
 #include "lib/helpers/copy_pause.h"
@@ -37,9 +26,10 @@
 
 /* Shared with the target. */
 struct shared {
-	_Atomic int monitor; /* its descriptor; -1: none can be had */
+	_Atomic int monitor; /* its descriptor; -1: not available */
 	_Atomic bool taken;
-	bool seems_harmless; /* the target has another, without such events */
+	bool seems_harmless; /* the target has another one, without fork events
+			      */
 };
 
 static struct shared *shared;
@@ -57,7 +47,7 @@ open_monitor(uint64_t features)
 	return fd >= 0 && ioctl(fd, UFFDIO_API, &api) == 0 ? fd : -1;
 }
 
-/* Whose forks wait until another process has read of them. */
+/* Register memory whose forks wait until another process has read the event. */
 static _Noreturn void
 run_target(void)
 {
@@ -104,7 +94,7 @@ let_forks_pass(void *arg)
 	return NULL;
 }
 
-/* Its monitor becomes ours. -1: this machine does not let us. */
+/* Get the process's userfaultfd. -1: this machine does not allow it. */
 static int
 start(bool seems_harmless)
 {
@@ -136,7 +126,7 @@ start(bool seems_harmless)
 	return fd;
 }
 
-/* False: this machine does not let us. */
+/* Returns false if this machine does not allow it. */
 static bool
 start_late(void)
 {
@@ -179,7 +169,7 @@ has_children(void)
 	return length > 0;
 }
 
-/* All threads have stood still for it: it is not thrown away. */
+/* All threads were stopped for it, so it is used. */
 TEST(a_little_late)
 {
 	struct mu_report answer;
@@ -199,7 +189,7 @@ TEST(a_little_late)
 	target_end(target);
 }
 
-/* The pause is what it was, and nothing is left in the process. */
+/* The longest pause is unchanged, and nothing remains in the process. */
 TEST(far_too_late)
 {
 	struct mu_report answer;
@@ -218,7 +208,9 @@ TEST(far_too_late)
 	target_end(target);
 }
 
-/* What another process has and never reads would hold a fork for ever. */
+/*
+ * A userfaultfd that another process holds and never reads would block a fork.
+ */
 TEST(may_wait_for_ever)
 {
 	struct mu_report answer;
@@ -242,7 +234,7 @@ TEST(may_wait_for_ever)
 	close(fd);
 }
 
-/* On one CPU with others that run a fork takes so many times as long. */
+/* On one CPU with other load a fork takes that many times as long. */
 TEST(foreseen_by_load)
 {
 	uint64_t ns, most = 0, alone;

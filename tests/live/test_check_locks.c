@@ -1,14 +1,4 @@
-/*
- * A look at the locks before anything is taken of a process.
- */
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
+/* Malloc's locks are looked at before the process is copied. */
 #include "lib/helpers/keeper.h"
 #include "mu/sys.h"
 #include "tests/support/suite.h"
@@ -42,7 +32,7 @@ take(const uintptr_t *words, size_t count)
 {
 	keeper = (struct mu_keeper) {
 		.target = child,
-		.way = MU_KEEPER_AUTO,
+		.method = MU_KEEPER_AUTO,
 		.deadline_ns = mu_sys_now_ns() + 10 * MU_NS_PER_SEC,
 		.max_pause_ns = 10 * MU_NS_PER_SEC,
 		.limit = SIZE_MAX / 2,
@@ -88,11 +78,12 @@ TEST_LOOP(which_is_locked, 0, 4)
 	ck_assert_int_eq(
 	    take(words, 3), _i < 3 ? MU_ERR_HEAP_INCONSISTENT : MU_OK);
 	ck_assert_int_eq(keeper.result.locked, _i < 3);
-	ck_assert_int_eq(keeper.result.taken, _i < 3 ? 0 : MU_KEEPER_FORK);
+	ck_assert_int_eq(
+	    keeper.result.method_used, _i < 3 ? 0 : MU_KEEPER_FORK);
 	ck_assert_uint_gt(keeper.result.pause_ns, 0);
 	if (_i < 3)
 		ck_assert_ptr_nonnull(
-		    strstr(keeper.result.why.words, "inside malloc"));
+		    strstr(keeper.result.why.text, "inside malloc"));
 	expect_let_go();
 }
 

@@ -1,22 +1,11 @@
 /*
- * A stop has a budget: what would hold the other threads for longer is not
- * begun, or given up, and the answer says so.
+ * The limit of a stop (--max-pause): work that would hold the threads longer is
+ * not begun, or is given up, and the answer says so.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/userfaultfd.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "lib/check/check.h"
 #include "tests/support/clock.h"

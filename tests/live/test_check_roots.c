@@ -1,12 +1,10 @@
 /*
- * Where pointers live, seen from outside: a process that keeps them in shared
- * memory, generated code or with the kernel has lost nothing but what it has.
+ * Roots of a process that is checked from outside: pointers in shared memory,
+ * in generated code or in the kernel keep blocks reachable; only the block lost
+ * on purpose is reported.
  */
-#include <fcntl.h>
 #include <limits.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
 
 #include "lib/check/check.h"
 #include "tests/support/answer_array.h"

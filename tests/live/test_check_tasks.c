@@ -1,16 +1,10 @@
 /*
- * A program whose control group has hardly room for another thread: a copy
- * would take that, and the program could not start its own. So it is read.
+ * A program whose cgroup has hardly room for another task (pids.max). A copy
+ * would use that room, and the program could not start a thread; so the process
+ * is read without a copy.
  */
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "lib/check/check.h"
 #include "tests/support/suite.h"

@@ -1,16 +1,10 @@
 /*
- * What the check of another process holds in memory of its copy: little, how
- * large that process is; the answer does not depend on how little; and a copy
- * that is killed in the midst of the search is not judged.
+ * How much memory of a copy the command holds: little, however large the
+ * process is, with the same answer for every size of the window. A copy that is
+ * killed during the search gives no answer.
  */
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "heapwalk/memory/remote_window.h"
 #include "lib/check/check.h"
@@ -311,7 +305,7 @@ kill_copy(void *ctx, enum mu_check_step step)
 }
 
 /* When the walk begins, and when the blocks are about to be read. */
-TEST_LOOP(a_killed_copy_is_not_judged, 0, 2)
+TEST_LOOP(a_killed_copy_is_not_checked, 0, 2)
 {
 	enum mu_check_step steps[] = { MU_CHECK_STEP_WALK, MU_CHECK_STEP_MARK };
 	struct mu_check check;

@@ -1,21 +1,14 @@
 /*
- * A program that lost blocks is asked from within, and then again from its
- * core: by the kernel and by gcore, whole and cut short, plain and compressed,
- * with its files at hand and without; and from outside while it runs. The same
- * blocks, address by address.
+ * Compare the answer of a program about itself with that of a check from
+ * outside and with those from its cores: written by the kernel and by gcore,
+ * whole and truncated, plain and compressed, with and without the mapped files.
+ * All must name the same blocks.
  */
-#include <check.h>
 #include <dirent.h>
 #include <gnu/libc-version.h>
 #include <limits.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "heapwalk/fold/fold.h"
 #include "heapwalk/graph/references.h"
@@ -227,6 +220,7 @@ static void
 core_search(struct core_answer *answer, struct mu_snapshot *snap,
     struct mu_snapshot_core *core, struct mu_arena *arena)
 {
+	const struct mu_fold_wanted wanted = { .limit = CORE_LEAKS };
 	uint64_t deadline = mu_sys_now_ns() + 60 * MU_NS_PER_SEC;
 	enum mu_status status, *worst = &answer->status;
 	struct mu_heap heap;
@@ -249,8 +243,8 @@ core_search(struct core_answer *answer, struct mu_snapshot *snap,
 	if (status == MU_OK)
 		status = mu_mark(&graph, deadline);
 	if (status == MU_OK)
-		status = mu_fold(
-		    &leaks, &graph, CORE_LEAKS, false, deadline, &answer->why);
+		status =
+		    mu_fold(&leaks, &graph, &wanted, deadline, &answer->why);
 	if (status != MU_OK)
 		*worst = status;
 	answer->num_leaks = leaks.num_leaks;
@@ -288,7 +282,7 @@ core_ask(struct core_answer *answer, const char *path,
 		sscanf(release, "%u.%u", &snap.glibc_major, &snap.glibc_minor);
 	if (answer->opened == MU_OK || answer->opened == MU_PARTIAL)
 		core_search(answer, &snap, &core, &arena);
-	answer->untold = core.untold_bytes;
+	answer->untold = core.undumped_bytes;
 	mu_snapshot_core_close(&core);
 	mu_arena_close(&arena);
 }
@@ -308,7 +302,7 @@ core_show(const char *who, const struct core_answer *answer)
 
 	fprintf(stderr, "%s: %s: %zu leaks, %zu bytes: %s\n", who,
 	    mu_status_name(answer->status), answer->num_leaks,
-	    answer->leak_bytes, answer->why.words);
+	    answer->leak_bytes, answer->why.text);
 	for (i = 0; i < answer->count; i++)
 		fprintf(stderr, "  %zx %zu %zu %zu\n",
 		    (size_t)answer->leaks[i].begin, answer->leaks[i].size,
@@ -467,7 +461,7 @@ TEST(cut_short)
 			else
 				ck_assert_int_eq(
 				    answer.opened, MU_ERR_ARGUMENT);
-			ck_assert_int_ne(answer.why.words[0], 0);
+			ck_assert_int_ne(answer.why.text[0], 0);
 		}
 	}
 	stop();
@@ -549,9 +543,9 @@ TEST(another_program)
 		ck_assert_int_eq(mu_snapshot_core_open(
 				     &snap, &core, path, &other, &arena, &why),
 		    MU_PARTIAL);
-		fprintf(stderr, "%s\n", why.words);
+		fprintf(stderr, "%s\n", why.text);
 		ck_assert_ptr_nonnull(
-		    strstr(why.words, "victim_core: its file is another"));
+		    strstr(why.text, "victim_core: its file is another"));
 		ck_assert_str_eq(core.process.program, "victim_core");
 		ck_assert_int_eq(core.process.signal, SIGABRT);
 		ck_assert_int_eq(snap.num_threads, 1);

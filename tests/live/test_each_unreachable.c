@@ -1,6 +1,6 @@
 /*
- * memunreachable_each_unreachable(): every lost block, by address, also those
- * that are folded into an entry.
+ * memunreachable_each_unreachable() visits every lost block in the order of
+ * addresses, also those that belong to the entry of another.
  */
 #include "lib/state/library.h"
 #include "tests/support/live_answer.h"

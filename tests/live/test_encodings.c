@@ -1,7 +1,7 @@
 /*
- * References that are no addresses: fontconfig's patterns and sets of
- * characters have the distance to their arrays. Those in use are not lost, and
- * those that are lost are.
+ * References that are not addresses: fontconfig's patterns and character sets
+ * store the distance to their arrays. Arrays in use are not reported, lost ones
+ * are.
  */
 #include <dlfcn.h>
 

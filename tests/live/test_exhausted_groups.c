@@ -1,17 +1,10 @@
 /*
- * Processes and memory of a control group run out, on both stop methods: the
- * call says so, the program goes on, the next pass works. Needs root, and a
- * hierarchy of version 1 or 2 that groups can be made in.
+ * Exhaust processes and memory of a cgroup, with both stop methods: the call
+ * reports it, the program continues, and the next pass works. Needs root, and a
+ * cgroup hierarchy of version 1 or 2 in which groups can be made.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "tests/support/failing_pass.h"
 #include "tests/support/suite.h"
@@ -129,10 +122,10 @@ TEST_LOOP(group_of_processes, 0, NUM_METHODS)
 		ck_assert(write_file(folder, file, most));
 		ck_assert(failing_pass_run(&pass));
 		ck_assert(write_file(folder, file, "max"));
-		ck_assert_msg(pass.judged ||
+		ck_assert_msg(pass.checked ||
 			pass.info.status == MEMUNREACHABLE_NO_RESOURCES,
 		    "status %d, %s", pass.info.status, pass.info.reason);
-		failures += !pass.judged;
+		failures += !pass.checked;
 		belongings_check(&own, &pass);
 	}
 	leave_group("pids", folder);
@@ -191,22 +184,73 @@ TEST_LOOP(group_of_memory, 0, NUM_METHODS)
 	}
 	keep_many(&blocks);
 	belongings_begin(&own);
-	for (more = 4; more <= 256 && !pass.judged; more *= 4) {
+	for (more = 4; more <= 256 && !pass.checked; more *= 4) {
 		memset(&pass, 0, sizeof(pass));
 		snprintf(most, sizeof(most), "%lu",
 		    group_bytes(folder, file) + ((unsigned long)more << 20));
 		ck_assert(write_file(folder, file, most));
 		ck_assert(failing_pass_run(&pass));
 		write_file(folder, file, file[7] == 'l' ? "-1" : "max");
-		ck_assert_msg(pass.judged ||
+		ck_assert_msg(pass.checked ||
 			pass.info.status == MEMUNREACHABLE_HELPER_DIED ||
 			pass.info.status == MEMUNREACHABLE_NO_MEMORY,
 		    "status %d, %s", pass.info.status, pass.info.reason);
-		failures += !pass.judged;
+		failures += !pass.checked;
 		belongings_check(&own, &pass);
 	}
 	leave_group("memory", folder);
 	printf("memory group: %u failures, then status %d\n", failures,
 	    pass.info.status);
 	belongings_end(&own);
+}
+
+#define SMALL_BLOCKS 400000
+
+/* Each refers to one before it, so that the graph has many edges. */
+static void
+lose_many(void)
+{
+	static void **volatile newest;
+	void **block;
+	size_t i;
+
+	for (i = 0; i < SMALL_BLOCKS; i++) {
+		block = malloc(24);
+		ck_assert_ptr_nonnull(block);
+		*block = newest;
+		newest = block;
+	}
+	newest = NULL;
+}
+
+/*
+ * A program of one thread is searched in its own memory: the OOM killer has
+ * nothing else to take if there is no room for the tables.
+ */
+TEST(group_without_room_for_tables)
+{
+	struct UnreachableMemoryInfo info = { 0 };
+	const char *file;
+	char folder[200], most[32];
+	bool checked;
+
+	if (!enter_group("memory", "memory.limit_in_bytes", "memory.max",
+		folder, sizeof(folder), &file)) {
+		printf("SKIPPED: group_without_room_for_tables: no cgroup can"
+		       " be made\n");
+		return;
+	}
+	lose_many();
+	/* Of files nothing is left that the group could do without. */
+	if (!write_file(folder, "memory.force_empty", "0"))
+		write_file(folder, "memory.reclaim", "64M");
+	snprintf(
+	    most, sizeof(most), "%lu", group_bytes(folder, file) + (1ul << 19));
+	ck_assert(write_file(folder, file, most));
+	checked = GetUnreachableMemory(&info, 10);
+	write_file(folder, file, file[7] == 'l' ? "-1" : "max");
+	leave_group("memory", folder);
+	ck_assert(!checked);
+	ck_assert_int_eq(info.status, MEMUNREACHABLE_NO_MEMORY);
+	FreeUnreachableMemoryInfo(&info);
 }

@@ -1,12 +1,9 @@
 /*
- * Collector and sweeper killed, stopped, or stopped for a moment at every
- * system call that they make. A kill is distinguished from a stop that outlasts
- * the deadline, a moment's stop is not noticed, and afterwards the program is
- * unharmed and the next pass is right.
+ * Kill, stop, or stop and continue collector and sweeper at each of their
+ * system calls. A kill is distinguished from a stop that outlasts the deadline,
+ * a short stop has no effect, and afterwards the program is unharmed and the
+ * next pass is right.
  */
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "tests/support/fault_walk.h"
 #include "tests/support/suite.h"
 
@@ -25,12 +22,12 @@ is_right(const struct fault *fault, const struct failing_pass *failing)
 	/* By signal under a filter: the child that tries it first. */
 	if (strstr(failing->info.reason, "the child that tries") != NULL ||
 	    strstr(failing->info.reason, "cannot try signals") != NULL)
-		return !failing->judged && fault->act != FAULT_PAUSE;
+		return !failing->checked && fault->act != FAULT_PAUSE;
 	switch (fault->act) {
 	case FAULT_KILL:
-		return failing->judged || status == MEMUNREACHABLE_HELPER_DIED;
+		return failing->checked || status == MEMUNREACHABLE_HELPER_DIED;
 	case FAULT_STOP:
-		return failing->judged || status == MEMUNREACHABLE_TIMEOUT;
+		return failing->checked || status == MEMUNREACHABLE_TIMEOUT;
 	default:
 		return status == MEMUNREACHABLE_COMPLETE;
 	}

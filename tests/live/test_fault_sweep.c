@@ -1,20 +1,16 @@
 /*
- * The system calls that original, collector and sweeper make, refused or cut
- * short, in turn: every one that differs from the others in where it is made,
- * after what and with which arguments, and some of those that do not (see
- * tests/support/fault_walk.h). Whatever the pass answers is true: a failure has
- * the right status, a reason and no numbers, a partial answer names no block
- * that is not lost, a complete one names them all. After each, the program is
- * unharmed and the next pass is right.
+ * Refuse or cut short each system call that original, collector and sweeper
+ * make, in turn: every call that differs from the others in its place, the call
+ * before it or its arguments, and some of those that do not (see
+ * tests/support/fault_walk.h). The answer of the pass must be true: a failure
+ * has the right status, a reason and no numbers, a partial answer names no
+ * block that is not lost, a complete one names them all. After each call the
+ * program is unharmed and the next pass is right.
  *
  * What has no perfect answer: where close(), munmap() or wait4() is refused in
  * the original, a descriptor, a mapping or (if waitid() is refused as well) a
  * zombie is left; no other process could have removed it.
  */
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "tests/support/fault_walk.h"
 #include "tests/support/suite.h"
 
@@ -23,11 +19,16 @@ static const int errors[] = { EINTR, EAGAIN, ENOMEM, EMFILE, EPERM, ENOSYS,
 
 #define NUM_ERRORS ((unsigned)(sizeof(errors) / sizeof(errors[0])))
 
-/* Of a pass that may have to wait for its end, and of any other. */
+/*
+ * Time limits: of a pass that may have to wait for its end, and of any other.
+ */
 #define SHORT_MS 2000
-#define LONG_MS 30000
+#define LONG_MS \
+	120000 /* of a pass whose calls all go through another process */
 
-/* A thread of a busy machine comes late to its handler: above the default. */
+/*
+ * On a busy machine a thread may reach its handler late: more than the default.
+ */
 #define PAUSE_MS 2000
 
 static struct walk walk;
@@ -42,7 +43,9 @@ may_be_interrupted(int nr)
 	    nr == SYS_rt_sigtimedwait || nr == SYS_close;
 }
 
-/* What else a pass can say than what follows from the error itself. */
+/*
+ * Statuses that a pass may report besides the one that follows from the error.
+ */
 static bool
 is_right_for_call(const struct fault *fault, int status)
 {
@@ -52,7 +55,7 @@ is_right_for_call(const struct fault *fault, int status)
 	case SYS_ptrace:
 		return status == MEMUNREACHABLE_PTRACE_SECCOMP ||
 		    status == MEMUNREACHABLE_NO_PERMISSION;
-	case SYS_getpid: /* without them nothing makes sense */
+	case SYS_getpid: /* without them no pass is possible */
 	case SYS_gettid:
 		return status != MEMUNREACHABLE_HEAP_INCONSISTENT;
 	case SYS_rt_sigreturn: /* of the child that tries it first */
@@ -95,9 +98,9 @@ static void
 assert_right(const struct fault *fault, const struct failing_pass *failing)
 {
 	const struct UnreachableMemoryInfo *info = &failing->info;
-	bool right = failing->judged || is_right(fault, info->status);
+	bool right = failing->checked || is_right(fault, info->status);
 
-	/* What the pass says where neither stop method holds. */
+	/* The status if neither stop method works. */
 	if (walk.method == METHOD_REFUSED &&
 	    info->status == MEMUNREACHABLE_PTRACE_SECCOMP)
 		right = true;
@@ -114,8 +117,8 @@ assert_right(const struct fault *fault, const struct failing_pass *failing)
 }
 
 /*
- * A refused close() or munmap() leaves what it should have removed, which is
- * then as it should be.
+ * If close() or munmap() is refused, what it should have removed remains; it is
+ * removed here, and the rest must be unchanged.
  */
 static void
 forgive(const struct fault *fault)
@@ -136,8 +139,8 @@ spoil(const struct fault *fault)
 	walk_pass(&walk, fault, &failing);
 	mu_library.options.timeout = LONG_MS;
 	if (!failing.acted) {
-		/* A short read of nothing was not done. */
-		ck_assert_msg(failing.judged, "%s", failing.info.reason);
+		/* A read of no bytes cannot be cut short. */
+		ck_assert_msg(failing.checked, "%s", failing.info.reason);
 		return walk.record->seen >= fault->nth;
 	}
 	walk_count(&walk, &failing);
@@ -147,7 +150,10 @@ spoil(const struct fault *fault)
 	return true;
 }
 
-/* The calls of one kind, with ERROR or, if that is 0, with all in turn. */
+/*
+ * Fail the calls of one kind, with ERROR or, if that is 0, with each error in
+ * turn.
+ */
 static void
 spoil_each(struct fault fault, int error, unsigned turn)
 {
@@ -160,7 +166,7 @@ spoil_each(struct fault fault, int error, unsigned turn)
 	}
 }
 
-/* Each call once or, if STEP is 1, once for each error; and with EINTR. */
+/* Fail each call once or, if STEP is 1, once for each error; and with EINTR. */
 static void
 sweep_kind(struct fault fault, unsigned step)
 {
@@ -202,7 +208,7 @@ TEST_LOOP(call_denied, 0, NUM_METHODS *NUM_ROLES)
 	sweep(_i, FAULT_DENY);
 }
 
-/* A log that cannot be written, or asked whether it can, ends the log only. */
+/* A failure to write the log, or to poll it, ends the log only. */
 TEST_LOOP(call_denied_while_logging, 0, NUM_ROLES)
 {
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -249,7 +255,7 @@ TEST_LOOP(call_denied_for_ever, 0, 2)
 		called = false;
 		for (role = 0; role < NUM_ROLES; role++)
 			called |= walk.counts[role][fault.nr] > 0;
-		/* Without it nothing would ever end, not even a thread. */
+		/* Without exit_group() no process or thread would end. */
 		if (called && fault.nr != SYS_exit_group)
 			deny_for_ever(fault);
 	}

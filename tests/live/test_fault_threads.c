@@ -1,13 +1,9 @@
 /*
- * Threads that cannot be stopped, or not for long: they block every signal,
- * they end in the middle of a pass, they wait in the kernel for a vfork()ed
- * child. On both stop methods the pass is right or says which thread it was, in
- * time; the program is unharmed and the next pass is right.
+ * Threads that cannot be stopped, or not for long: they block every signal, end
+ * in the middle of a pass, or wait for a vfork()ed child. With both stop
+ * methods the pass is right or names the thread, in time; the program is
+ * unharmed and the next pass is right.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/support/failing_pass.h"
 #include "tests/support/suite.h"
 
@@ -90,10 +86,10 @@ TEST_LOOP(every_signal_blocked, 0, NUM_METHODS)
 	finish(&guest);
 	unharmed_look(&own.unharmed); /* its stack stays with libc */
 	if (_i == 0)
-		ck_assert_msg(pass.judged, "%s", pass.info.reason);
+		ck_assert_msg(pass.checked, "%s", pass.info.reason);
 	else
 		ck_assert_msg(
-		    !pass.judged && strstr(pass.info.reason, "thread") != NULL,
+		    !pass.checked && strstr(pass.info.reason, "thread") != NULL,
 		    "status %d, %s", pass.info.status, pass.info.reason);
 	printf("status %d, %s\n", pass.info.status, pass.info.reason);
 	assert_at_once(&pass);
@@ -137,7 +133,8 @@ TEST_LOOP(handler_calls_refused, 0, NUM_CALLS)
 	mu_library.options.timeout = LONG_MS;
 	finish(&guest);
 	unharmed_look(&own.unharmed);
-	ck_assert_msg(pass.judged || pass.info.status == MEMUNREACHABLE_TIMEOUT,
+	ck_assert_msg(
+	    pass.checked || pass.info.status == MEMUNREACHABLE_TIMEOUT,
 	    "status %d, %s", pass.info.status, pass.info.reason);
 	printf("call %d: status %d, %s\n", guest.nr, pass.info.status,
 	    pass.info.reason);
@@ -174,7 +171,7 @@ come_and_go(void *arg)
 TEST_LOOP(threads_come_and_go, 0, NUM_METHODS)
 {
 	static struct guest guest;
-	unsigned i, judged = 0;
+	unsigned i, checked = 0;
 
 	belongings_begin(&own);
 	start(&guest, come_and_go);
@@ -183,16 +180,16 @@ TEST_LOOP(threads_come_and_go, 0, NUM_METHODS)
 		struct failing_pass pass = { .call = NULL };
 
 		ck_assert(failing_pass_run(&pass));
-		judged += pass.judged;
+		checked += pass.checked;
 		if (pass.info.status == MEMUNREACHABLE_COMPLETE)
 			ck_assert_uint_eq(pass.info.num_leaks, own.num_leaks);
 		else
 			ck_assert_str_ne(pass.info.reason, "");
 	}
 	finish(&guest);
-	printf("%lu threads, %u of %u passes judged\n", guest.count, judged,
+	printf("%lu threads, %u of %u passes checked\n", guest.count, checked,
 	    PASSES);
-	ck_assert_uint_ge(judged, PASSES / 2);
+	ck_assert_uint_ge(checked, PASSES / 2);
 	unharmed_look(&own.unharmed);
 	unharmed_check(&own.unharmed);
 	belongings_end(&own);
@@ -252,12 +249,13 @@ TEST_LOOP(waits_for_vfork, 0, NUM_METHODS)
 	belongings_begin(&own);
 	choose_method(_i);
 	pass_beside_vfork(200, &soon);
-	ck_assert_msg(soon.judged, "%s", soon.info.reason);
+	ck_assert_msg(soon.checked, "%s", soon.info.reason);
 	belongings_check(&own, &soon);
 	mu_library.options.timeout = SHORT_MS;
 	pass_beside_vfork(4000, &late);
 	mu_library.options.timeout = LONG_MS;
-	ck_assert_msg(late.info.status == MEMUNREACHABLE_TIMEOUT || late.judged,
+	ck_assert_msg(
+	    late.info.status == MEMUNREACHABLE_TIMEOUT || late.checked,
 	    "status %d, %s", late.info.status, late.info.reason);
 	printf("status %d, %s\n", late.info.status, late.info.reason);
 	belongings_check(&own, &late);

@@ -1,9 +1,7 @@
 /*
- * A heap large enough for several workers: each call that it takes to have
- * them refused in turn. The pass is then the work of fewer, and right.
+ * A heap large enough for several workers: refuse in turn each system call that
+ * starts one. The pass then has fewer workers and the same answer.
  */
-#include <stdlib.h>
-
 #include "tests/support/fault_walk.h"
 #include "tests/support/suite.h"
 
@@ -41,14 +39,14 @@ static bool
 spoil(const struct fault *fault)
 {
 	struct failing_pass failing;
-	bool judged;
+	bool checked;
 
 	walk_pass(&walk, fault, &failing);
-	judged = failing.judged ||
+	checked = failing.checked ||
 	    (fault->nr == SYS_mmap &&
 		failing.info.status == MEMUNREACHABLE_NO_MEMORY) ||
 	    (fault->for_ever && failing.info.status == MEMUNREACHABLE_TIMEOUT);
-	ck_assert_msg(judged, "%s %u, errno %d: status %d, %s",
+	ck_assert_msg(checked, "%s %u, errno %d: status %d, %s",
 	    call_name(fault->nr), fault->nth, fault->error, failing.info.status,
 	    failing.info.reason);
 	if (failing.acted) {

@@ -1,14 +1,8 @@
 /*
- * A pass in the child of fork(): of a thread of a multi-threaded parent, which
- * leaves the tcaches of all others behind. They have no thread now, and what is
- * in them is free.
+ * A pass in the child of fork(), made by a thread of a multi-threaded parent.
+ * The tcaches of the other threads remain without their threads; their chunks
+ * are free.
  */
-#include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "memunreachable/memunreachable.h"
 #include "tests/support/hide.h"
 #include "tests/support/live.h"

@@ -8,9 +8,7 @@
  * begin and into the middle; words that outlive the block they pointed to,
  * whose place another block then takes. The model holds complements only.
  */
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "tests/support/live.h"
 #include "tests/support/suite.h"

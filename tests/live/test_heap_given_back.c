@@ -1,11 +1,7 @@
 /*
- * A large heap is given back by the image as soon as it has been read, unless
- * the answer needs it: the answers are the same.
+ * The image unmaps a large heap as soon as it has been read, unless the answer
+ * needs its contents. The answers are the same.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "memunreachable/memunreachable.h"
 #include "tests/support/hide.h"
 #include "tests/support/suite.h"

@@ -1,12 +1,8 @@
 /*
- * Threads that are inside malloc and free when a pass looks: the one arena is
- * locked for the pass, and a thread that waits for it has a block that is still
- * in use by the address of its header only.
+ * A pass while threads are inside malloc and free: the arena is locked for the
+ * pass, and a thread that waits for the lock may hold a block only by the
+ * address of its chunk header.
  */
-#include <signal.h>
-#include <string.h>
-#include <time.h>
-
 #include "tests/support/live.h"
 #include "tests/support/suite.h"
 
@@ -16,8 +12,7 @@
 
 static bool stop;
 
-/* Too large for a thread's cache, and for fastbins: each call takes the lock.
- */
+/* Too large for tcache and fastbins: each call takes the lock. */
 static void *
 churn(void *arg)
 {
@@ -30,7 +25,9 @@ churn(void *arg)
 		if (block == NULL)
 			abort();
 		block[0] = 'b';
-		/* Below the top: it is merged with its neighbours. */
+		/*
+		 * Not next to the top chunk: it is merged with its neighbours.
+		 */
 		free(block);
 	}
 	return arg;
@@ -53,7 +50,7 @@ TEST(waiting_for_an_arena)
 	EXPECT_LEAKS(0);
 }
 
-/* Its frames lie between the stack pointer and those of malloc, for 1 ms. */
+/* Run with frames between the stack pointer and those of malloc, for 1 ms. */
 static void
 handle(int signo)
 {
@@ -85,7 +82,7 @@ disturb(void *arg)
 	return NULL;
 }
 
-/* A handler runs on top of malloc whenever the threads are stopped. */
+/* A signal handler runs on top of malloc whenever the threads are stopped. */
 TEST(interrupted_by_a_handler)
 {
 	struct sigaction action = { .sa_handler = handle,
@@ -114,8 +111,8 @@ static void *volatile before[1];
 static bool waiting;
 
 /*
- * Waits by a system call that is none of malloc's. Its stack has the header of
- * a lost block, and a register its arena, as malloc() may leave it there.
+ * Wait in a system call that malloc does not make. The stack has the header of
+ * a lost block, and a register the arena, as malloc() may leave them there.
  */
 static void *
 wait_behind_malloc(void *arg)
@@ -139,7 +136,10 @@ wait_behind_malloc(void *arg)
 	return arg;
 }
 
-/* A header counts in a thread that is inside malloc: this one is not. */
+/*
+ * A header address counts only in a thread that is inside malloc, which this
+ * one is not.
+ */
 TEST(waiting_for_something_else)
 {
 	pthread_t thread;

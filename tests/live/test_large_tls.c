@@ -1,9 +1,7 @@
 /*
- * A program whose own thread-local variables take more than 64 KiB: libc's lie
- * behind them, and its tcache is found all the same.
+ * A program with more than 64 KiB of thread-local variables: libc's come after
+ * them, and its tcache is found nevertheless.
  */
-#include <stdlib.h>
-
 #include "memunreachable/memunreachable.h"
 #include "tests/support/suite.h"
 

@@ -1,18 +1,11 @@
 /*
- * A report of many entries takes little memory for each of them: of the
- * command, and of a program that logs its own. Before entries were packed it
- * was 368 bytes.
+ * A report of many entries takes little memory for each: in the command, and in
+ * a program that logs its leaks. Before entries were packed each took 368
+ * bytes.
  */
-#include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "memunreachable/memunreachable.h"
 #include "tests/support/suite.h"
@@ -174,12 +167,12 @@ log_own(void)
 TEST(of_the_program)
 {
 	pid_t pid = start(log_own);
-	size_t before = hear(), judged = hear(), after = hear();
+	size_t before = hear(), checked = hear(), after = hear();
 
 	waitpid(pid, NULL, 0);
 	close(said);
 	printf("program: %zu and %zu KiB, %.1f bytes an entry\n", before / 1024,
 	    after / 1024, (double)(after - before) / ENTRIES);
-	ck_assert_uint_eq(judged, 1);
+	ck_assert_uint_eq(checked, 1);
 	ck_assert_uint_le(after, before + (size_t)ENTRIES * BYTES_EACH);
 }

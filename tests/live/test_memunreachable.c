@@ -1,9 +1,8 @@
 /*
- * The calls as a program makes them: Android's end-to-end tests by their
- * names. What an answer holds is in test_answer.c.
+ * The public calls: Android's end-to-end tests under their names. The contents
+ * of answers are tested in test_answer.c.
  */
 #include <sys/prctl.h>
-#include <sys/wait.h>
 
 #include "lib/state/library.h"
 #include "tests/support/live_answer.h"
@@ -105,7 +104,7 @@ stand_still(struct worker *worker)
 }
 
 /*
- * Ask as NOBODY, dumpable or not. With a second thread there is somebody to
+ * Ask as NOBODY, dumpable or not. With a second thread there is a thread to
  * be traced. Returns 1 if the one lost block was found, 0 if not and all is
  * as it should be.
  */
@@ -115,7 +114,7 @@ ask_as_nobody(int dumpable, bool threaded)
 	static struct worker worker = { .body = stand_still };
 	struct UnreachableMemoryInfo info = { 0 };
 	uintptr_t block = block_new(256);
-	bool judged, logged;
+	bool checked, logged;
 
 	if ((getuid() == 0 && (setgid(NOBODY) != 0 || setuid(NOBODY) != 0)) ||
 	    prctl(PR_SET_DUMPABLE, dumpable) != 0)
@@ -124,12 +123,12 @@ ask_as_nobody(int dumpable, bool threaded)
 		worker_start(&worker);
 	scrub();
 	logged = LogUnreachableMemory(true, 100);
-	judged = GetUnreachableMemory(&info, 100);
-	if (judged != logged || info.num_leaks != judged)
+	checked = GetUnreachableMemory(&info, 100);
+	if (checked != logged || info.num_leaks != checked)
 		return 101;
-	if (judged && info.status != MEMUNREACHABLE_COMPLETE)
+	if (checked && info.status != MEMUNREACHABLE_COMPLETE)
 		return 102;
-	if (!judged && info.status != MEMUNREACHABLE_NOT_DUMPABLE)
+	if (!checked && info.status != MEMUNREACHABLE_NOT_DUMPABLE)
 		return 103;
 	FreeUnreachableMemoryInfo(&info);
 	/* Malloc and the other thread go on, and no process is left. */
@@ -139,7 +138,7 @@ ask_as_nobody(int dumpable, bool threaded)
 		worker_finish(&worker);
 	if (waitpid(-1, NULL, __WALL | WNOHANG) != -1)
 		return 104;
-	return judged;
+	return checked;
 }
 
 static int

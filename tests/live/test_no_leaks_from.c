@@ -1,6 +1,6 @@
 /*
- * A listener with a large frame asks whether a test lost anything. Where the
- * test's own frames were, its frame has slots that were never written.
+ * memunreachable_no_leaks_from(), called by a listener with a large frame. That
+ * frame covers old frames of the test, and has slots that were never written.
  */
 #include "tests/support/live.h"
 #include "tests/support/suite.h"

@@ -1,25 +1,18 @@
 /*
- * A pass from within: a thread in uninterruptible sleep is seen before the
- * stop, and no other stands still for it.
+ * A pass of a program by itself: a thread in uninterruptible sleep is noticed
+ * before the stop, and no other thread is stopped for it.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/userfaultfd.h>
-#include <pthread.h>
-#include <signal.h>
+#include <sched.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "lib/helpers/priority.h"
 #include "lib/state/library.h"
 #include "memunreachable/memunreachable.h"
+#include "ptrace/live/pause.h"
 #include "tests/support/clock.h"
 #include "tests/support/suite.h"
 
@@ -128,4 +121,64 @@ TEST(fork_waits_for_a_thread)
 	    strstr(info.reason, "userfaultfd") != NULL, "%s", info.reason);
 	ck_assert_uint_lt(longest_ns, 10000 * MS);
 	FreeUnreachableMemoryInfo(&info);
+}
+
+#define RIVALS 20
+#define MAPPERS 8
+#define MAPPED ((size_t)2 << 20)
+
+/* In turns they hold the lock of the address space; the others wait. */
+static void *
+map_and_unmap(void *arg)
+{
+	void *memory;
+
+	for (;;) {
+		memory = mmap(NULL, MAPPED, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+		if (memory != MAP_FAILED)
+			munmap(memory, MAPPED);
+	}
+	return arg;
+}
+
+static void
+be_rivals_on_one_cpu(void)
+{
+	cpu_set_t one;
+	int i;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	ck_assert_int_eq(sched_setaffinity(0, sizeof(one), &one), 0);
+	for (i = 0; i < RIVALS; i++) {
+		if (fork() != 0)
+			continue;
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			__asm__ volatile("");
+	}
+}
+
+/*
+ * Where the CPU is busy each thread sleeps for long, but for less than a
+ * second: that is no reason to refuse, however many do so in turns.
+ */
+TEST(threads_wait_in_turns)
+{
+	pthread_t thread;
+	struct mu_priority priority;
+	struct mu_why why;
+	int i, refused = 0;
+
+	be_rivals_on_one_cpu();
+	for (i = 0; i < MAPPERS; i++)
+		pthread_create(&thread, NULL, map_and_unmap, NULL);
+	nap_ms(500);
+	/* As in a pass: its own naps are not longer then. */
+	mu_priority_raise(&priority);
+	for (i = 0; i < 6; i++)
+		refused +=
+		    mu_pause_await_interruptible(getpid(), &why) != MU_OK;
+	ck_assert_int_le(refused, 2);
 }

@@ -1,7 +1,7 @@
 /*
- * Of a thousand blocks that got lost amid other work, how many are found? And
- * nothing else, though other blocks are held by such references as left-over
- * links of malloc imitate. planted.sh compares with other tools.
+ * Count how many of a thousand blocks that were lost amid other work are found.
+ * Nothing else may be reported, though other blocks are held by references that
+ * look like left-over links of malloc. planted.sh compares with other tools.
  *
  * The shares are some percent below the least that was seen on glibc 2.31,
  * 2.36, 2.41 and 2.43, and above what is seen without
@@ -46,8 +46,8 @@ TEST_LOOP(planted_blocks, 0, SHARES)
 }
 
 /*
- * Blocks that are held by a reference to their last word only, in memory that
- * was used before and is not written but for that.
+ * Blocks that are held only by a reference to their last word, in memory that
+ * was used before and is not written except for that word.
  */
 #define HOLDERS 5000
 

@@ -1,14 +1,10 @@
 /*
- * What the original finds out before it starts a collector: who traces it, and
+ * What the original finds out before it starts a collector: its tracer, and
  * whether a seccomp filter kills the caller of ptrace. The probe is forced, as
  * only kernels before 5.16 need it.
  */
-#include <pthread.h>
-#include <sched.h>
-#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 
 #include "lib/state/library.h"
 #include "memunreachable/memunreachable.h"
@@ -37,7 +33,7 @@ core_was_written(void)
 
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	ck_assert_int_eq(chdir(dir), 0);
-	ck_assert(mu_probe_deadly(true, SOON));
+	ck_assert(mu_probe_kills(true, SOON));
 	ck_assert_int_eq(chdir("/"), 0);
 	return rmdir(dir) != 0;
 }
@@ -52,8 +48,8 @@ nothing_is_left(void)
 
 TEST(no_filter)
 {
-	ck_assert(!mu_probe_deadly(false, SOON));
-	ck_assert(!mu_probe_deadly(true, SOON));
+	ck_assert(!mu_probe_kills(false, SOON));
+	ck_assert(!mu_probe_kills(true, SOON));
 	nothing_is_left();
 }
 
@@ -95,7 +91,7 @@ TEST_LOOP(filtered, 0, (int)(sizeof(filters) / sizeof(filters[0])))
 	signal(SIGSYS, count_signal);
 	setrlimit(RLIMIT_CORE, &unlimited);
 	filter(filters[_i].verdict);
-	ck_assert_int_eq(mu_probe_deadly(true, SOON), filters[_i].deadly);
+	ck_assert_int_eq(mu_probe_kills(true, SOON), filters[_i].deadly);
 	nothing_is_left();
 	if (filters[_i].deadly)
 		ck_assert(!core_was_written());
@@ -120,7 +116,7 @@ TEST_LOOP(signal_stop_filtered, 0,
     (int)(sizeof(signal_stop_filters) / sizeof(signal_stop_filters[0])))
 {
 	struct UnreachableMemoryInfo info = { 0 };
-	struct mu_why why = { .words = "" };
+	struct mu_why why = { .text = "" };
 
 	/* The next stop method is used, unless signals are all that may be
 	 * used. */
@@ -153,7 +149,7 @@ TEST_LOOP(signal_stop_filtered, 0,
 TEST(not_forced)
 {
 	filter(SECCOMP_RET_KILL_PROCESS);
-	if (!mu_probe_deadly(false, SOON))
+	if (!mu_probe_kills(false, SOON))
 		return;
 	ck_assert_int_eq(system("uname -r | grep -qE '^([0-4]|5\\.[0-9]\\.|"
 				"5\\.1[0-5])[.-]'"),
@@ -171,7 +167,7 @@ TEST(no_answer)
 		    listener);
 		return;
 	}
-	ck_assert(mu_probe_deadly(true, mu_sys_now_ns() + MU_NS_PER_SEC / 10));
+	ck_assert(mu_probe_kills(true, mu_sys_now_ns() + MU_NS_PER_SEC / 10));
 	nothing_is_left();
 	close(listener);
 }
@@ -180,26 +176,26 @@ TEST(no_answer)
 TEST_LOOP(call_refused, 0, 5)
 {
 	static const uint32_t errors[] = { EPERM, EACCES, ENOSYS, ESRCH, 0 };
-	struct mu_why why = { .words = "" };
+	struct mu_why why = { .text = "" };
 	char words[32];
 
 	ck_assert_int_eq(mu_refusal_of_call(&why), MU_OK);
-	ck_assert_str_eq(why.words, "");
+	ck_assert_str_eq(why.text, "");
 	filter(SECCOMP_RET_ERRNO | errors[_i]);
 	ck_assert_int_eq(mu_refusal_of_call(&why), MU_ERR_PTRACE_SECCOMP);
 	snprintf(words, sizeof(words), "(error %u)", errors[_i]);
-	ck_assert_msg(strstr(why.words, words) != NULL, "%s", why.words);
+	ck_assert_msg(strstr(why.text, words) != NULL, "%s", why.text);
 }
 
 TEST(tracer)
 {
 	pid_t target = getpid(), pid;
-	struct mu_why why = { .words = "" };
+	struct mu_why why = { .text = "" };
 	char byte, words[64];
 	int told[2], end[2];
 
 	if (mu_refusal_by_tracer(&why) != MU_OK) {
-		printf("SKIPPED: tracer: %s\n", why.words);
+		printf("SKIPPED: tracer: %s\n", why.text);
 		return;
 	}
 	ck_assert(pipe(told) == 0 && pipe(end) == 0);
@@ -218,7 +214,7 @@ TEST(tracer)
 		ck_assert_int_eq(
 		    mu_refusal_by_tracer(&why), MU_ERR_ALREADY_TRACED);
 	snprintf(words, sizeof(words), "already traced by %d (", pid);
-	ck_assert(byte != 'y' || strstr(why.words, words) != NULL);
+	ck_assert(byte != 'y' || strstr(why.text, words) != NULL);
 	close(end[0]);
 	close(end[1]);
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);

@@ -1,13 +1,11 @@
 /*
- * Where /proc is missing, hidden, or another namespace's: a whole answer where
- * a procfs of our own can be had, else which of these it is and what helps.
- * The mounts are those of a private namespace; needs root to make one.
+ * /proc is missing, hidden, or that of another namespace: the answer is
+ * complete where we can mount a procfs, otherwise the reason says which of
+ * these it is and what helps. The mounts are those of a private namespace,
+ * which needs root.
  */
-#include <fcntl.h>
-#include <sched.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 
 #include "mu/procfs.h"
 #include "tests/support/causes.h"
@@ -58,7 +56,7 @@ has_fsmount(void)
 	bool has = mu_procfs_enter(&why) == MU_OK;
 
 	if (!has)
-		printf("SKIPPED: no stand-in for /proc here: %s\n", why.words);
+		printf("SKIPPED: no stand-in for /proc here: %s\n", why.text);
 	mu_procfs_leave();
 	return has;
 }

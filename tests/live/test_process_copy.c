@@ -1,8 +1,7 @@
 /*
- * A copy of a process by its own clone(): the memory is that of the stop and
- * stays so, and the process notices nothing.
+ * Copy a process by an injected clone(): the copy has the memory as it was at
+ * the stop and keeps it, and the process notices nothing.
  */
-#include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
 #include <poll.h>

@@ -1,6 +1,6 @@
 /*
- * The end of a copy, and what comes in its way: it leaves no zombie, and the
- * process is unharmed; nor does the copy ever run.
+ * The end of a copy, and what can interfere with it: no zombie remains, the
+ * process is unharmed, and the copy never runs.
  */
 #include <linux/userfaultfd.h>
 #include <sys/ioctl.h>
@@ -85,7 +85,7 @@ TEST(late)
 		    mu_sys_now_ns() + (uint64_t)round * 2000, &captured_why);
 		mu_threads_release(&captured_threads);
 		ck_assert_msg(status == MU_OK || status == MU_ERR_TIMEOUT, "%s",
-		    captured_why.words);
+		    captured_why.text);
 		times_late += status == MU_ERR_TIMEOUT;
 		ck_assert_int_eq(
 		    children_of(victim.pid), status == MU_OK ? 1 : 0);
@@ -227,8 +227,9 @@ TEST(copy_without_a_cpu)
 		kill(busy, SIGKILL);
 		waitpid(busy, NULL, 0);
 		if (copied_copy.pid != 0)
-			ck_assert_int_eq(mu_process_copy_settle(&copied_copy,
-					     in_patience(), &captured_why),
+			ck_assert_int_eq(
+			    mu_process_copy_await_stop(
+				&copied_copy, in_patience(), &captured_why),
 			    MU_OK);
 		must_drop(victim.pid);
 	}
@@ -247,7 +248,7 @@ TEST(waits_for_another_thread)
 		status = mu_process_copy_make(&copied_copy, &captured_threads,
 		    mu_sys_now_ns() + 50 * 1000 * 1000, &captured_why);
 		ck_assert_msg(
-		    status == MU_ERR_TIMEOUT, "%s", captured_why.words);
+		    status == MU_ERR_TIMEOUT, "%s", captured_why.text);
 		mu_threads_release(&captured_threads);
 		threaded_await((int *)&victim.shared->words[1], 1);
 	} else {
@@ -379,8 +380,7 @@ TEST(victim_executes_during)
 		mu_threads_release(&captured_threads);
 		threaded_set((int *)&victim.shared->words[0], 1);
 		usleep((unsigned)(round * 30));
-		mu_process_copy_drop(
-		    &copied_copy, victim.pid, in_patience(), &captured_why);
+		drop_copy(victim.pid);
 		left += children_of(victim.pid);
 		kill(victim.pid, SIGKILL);
 		waitpid(victim.pid, NULL, 0);

@@ -1,12 +1,10 @@
 /*
- * mprotect() on pages inside blocks: the example of mprotect(2), the guard
- * pages of stacks that malloc() gave.
+ * mprotect() on pages inside blocks: the example in mprotect(2), guard pages of
+ * stacks from malloc().
  *
  * The kernel splits the mapping of the heap there. The heap is one all the
  * same, the block is counted, and only what the program cannot read is lost.
  */
-#include <sys/mman.h>
-
 #include "tests/support/live_mappings.h"
 #include "tests/support/suite.h"
 
@@ -140,7 +138,7 @@ TEST_LOOP(closed_with_its_header, 0, NUM_PROTECTIONS)
 	EXPECT_LOST(hidden);
 }
 
-/* brk() fails: the arena goes on in anonymous memory. */
+/* brk() fails: the arena continues in anonymous memory. */
 TEST(without_brk)
 {
 	uintptr_t end = (uintptr_t)sbrk(0), blocks[40];

@@ -1,14 +1,10 @@
 /*
- * The list of live blocks against an independent record of them, under each of
- * glibc's tunables that changes what malloc does; each is seen to be in force.
+ * Compare the list of live blocks with an independent record, under each of
+ * glibc's tunables that changes what malloc does. The test verifies that each
+ * tunable has its effect.
  */
 #include <gnu/libc-version.h>
 #include <malloc.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "tests/support/recorded_threads.h"
 #include "tests/support/suite.h"

@@ -1,7 +1,7 @@
 /*
- * A system call in a thread of another process: it is made, and the thread is
- * as it was. In its own code here; test_remote_call_waits.c has those inside
- * a call.
+ * Make a system call in a thread of another process that is in its own code;
+ * the thread continues unchanged. Threads that are in a call are tested in
+ * test_remote_call_waits.c.
  */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -239,9 +239,8 @@ must_be_kept_from(struct threaded_child *threaded, uintptr_t code)
 	injected_call = (struct mu_remote_call) { .nr = SYS_getpid };
 	status = mu_remote_call_make(
 	    &injected_call, &injected_remote, in_patience(), &captured_why);
-	ck_assert_msg(status == MU_ERR_BUSY, "%s", captured_why.words);
-	ck_assert_ptr_nonnull(
-	    strstr(captured_why.words, "another system call"));
+	ck_assert_msg(status == MU_ERR_BUSY, "%s", captured_why.text);
+	ck_assert_ptr_nonnull(strstr(captured_why.text, "another system call"));
 	mu_threads_release(&captured_threads);
 }
 
@@ -287,7 +286,7 @@ TEST(another_program_is_left_alone)
 	status = mu_remote_call_make(
 	    &injected_call, &injected_remote, in_patience(), &captured_why);
 	ck_assert_int_eq(status, MU_ERR_TARGET_GONE);
-	ck_assert_ptr_nonnull(strstr(captured_why.words, "another program"));
+	ck_assert_ptr_nonnull(strstr(captured_why.text, "another program"));
 	mu_threads_release(&captured_threads);
 	ck_assert_int_eq(waitpid(pid, &wait_status, 0), pid);
 	ck_assert_int_eq(wait_status, 0);
@@ -352,7 +351,7 @@ TEST_LOOP(a_stack_of_the_program_is_not_written_to, 0, 2)
 	must_stop(pid);
 	status = mu_remote_thread_pick(
 	    &injected_remote, &captured_threads, &captured_why);
-	ck_assert_msg(status == MU_OK, "%s", captured_why.words);
+	ck_assert_msg(status == MU_OK, "%s", captured_why.text);
 	ck_assert(injected_remote.way.at + injected_remote.way.size <= place ||
 	    injected_remote.way.at >= place + 2 * COROUTINE);
 	mu_threads_release(&captured_threads);

@@ -1,8 +1,8 @@
 /*
- * A system call in a thread that is in a system call, which continues as if
- * nothing had happened. What is not restarted after a stop by ptrace, such as
- * epoll_wait(), comes back with EINTR by our stop alone; so the yardstick is a
- * stop with nothing in it.
+ * Make a system call in a thread that is in a system call, which then
+ * continues. Calls that are not restarted after a ptrace stop, such as
+ * epoll_wait(), return EINTR after any stop; so results are compared with a
+ * stop in which nothing is done.
  */
 #include "tests/support/injected.h"
 #include "tests/support/suite.h"
@@ -141,8 +141,8 @@ is_killed_once(int i, struct outcome *out)
 }
 
 /*
- * The tracer's end in the middle of a call: the program's own goes on, with the
- * mask that it had.
+ * The tracer's end in the middle of a call: the program's own call continues,
+ * with the mask that it had.
  */
 TEST_LOOP(goes_on_without_a_tracer, 0, CALLS)
 {
@@ -347,7 +347,8 @@ TEST(queued_signals)
 	sitter_end(pid);
 }
 
-/* SIGSTOP gets through: the program is stopped afterwards, and goes on. */
+/* SIGSTOP gets through: the program is stopped afterwards, and can be
+ * continued. */
 TEST(stopped_in_between)
 {
 	const struct sitter sitter = { NULL, sit_nanosleep };

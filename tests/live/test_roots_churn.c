@@ -1,7 +1,7 @@
 /*
- * Where pointers live while threads are born and die all the time, during the
- * pass too: every block is in use, a start argument or a result of a thread,
- * and only the one that was planted is lost.
+ * Roots while threads start and end all the time, also during the pass: every
+ * block is in use as a start argument or a result of a thread, and only the one
+ * that was lost on purpose is reported.
  *
  * That the listing of threads is repeated until it shows nothing new is tested
  * by its steps in test_thread_capture.c.

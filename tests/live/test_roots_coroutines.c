@@ -1,6 +1,6 @@
 /*
- * Where pointers live: stacks that the program switches by itself, in mapped
- * memory and in blocks, run on or put aside.
+ * Roots: stacks that the program switches by itself, in mapped memory and in
+ * blocks, active or suspended.
  */
 #include <ucontext.h>
 

@@ -1,6 +1,6 @@
 /*
- * Where pointers live: more kinds of memory than test_roots_live.c has, and
- * what lies beside and inside it: the heap, guard pages, holes.
+ * Roots: kinds of memory that test_roots_live.c does not have, and what lies
+ * beside and inside them: the heap, guard pages, holes.
  */
 #include <sys/ipc.h>
 #include <sys/prctl.h>

@@ -1,11 +1,9 @@
 /*
- * Where pointers live: in the kernel only, or where the program said so.
+ * Roots: pointers that only the kernel holds, and those that the program
+ * registered.
  */
-#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
-#include <time.h>
 
 #include "tests/support/live.h"
 #include "tests/support/suite.h"
@@ -273,7 +271,7 @@ TEST(root_provider_fails)
 	EXPECT_LEAKS(0);
 }
 
-/* Asking from within a pass fails cleanly, and the pass goes on. */
+/* Asking from within a pass fails cleanly, and the pass continues. */
 static ptrdiff_t
 ask_within(void *ctx, uintptr_t *words, size_t max)
 {

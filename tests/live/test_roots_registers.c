@@ -1,12 +1,16 @@
 /*
- * Where pointers live: registers of threads that spin or were interrupted, and
- * the red zone of a leaf function. Written for x86-64.
+ * Roots: registers of threads that spin or were interrupted, the red zone of a
+ * leaf function (both written for x86-64), jmp_bufs, and stacks of signal
+ * handlers.
  */
 #include <semaphore.h>
-#include <signal.h>
+#include <setjmp.h>
 #include <sys/auxv.h>
+#include <ucontext.h>
 
+#include "tests/support/environment_filters.h"
 #include "tests/support/live.h"
+#include "tests/support/live_mappings.h"
 #include "tests/support/suite.h"
 
 #if defined(__x86_64__)
@@ -288,3 +292,300 @@ TEST_LOOP(callee_saved_register_of_the_caller, 0, 6)
 }
 
 #endif /* __x86_64__ */
+
+/*
+ * Where pointers live, or hide: what setjmp() saved. glibc encodes the stack
+ * pointer, the frame pointer and the return address (PTR_MANGLE in
+ * sysdeps/x86_64/setjmp.S: XOR with a random word, then a rotation), so that
+ * a pointer which is in rbp only cannot be seen in a jmp_buf, nor can the
+ * stack that a jmp_buf leads back to. getcontext() encodes nothing. Written
+ * for x86-64.
+ */
+
+#if defined(__x86_64__)
+
+/*
+ * Call SAVE(place) with the address in one register that a callee preserves.
+ * rdi = hidden, rsi = place, rdx = save. The place is never jumped to.
+ */
+#define SAVE_WITH(register)                                                                                      \
+	void save_with_##register(                                                                               \
+	    uintptr_t hidden, void *place, int (*save)(void *));                                                 \
+	__asm__(                                                                                                 \
+	    ".text\nsave_with_" #register ":\n\t"                                                                \
+					  "pushq %" #register "\n\tnotq %rdi\n\t"                                \
+							      "movq %rdi, %" #register "\n\tmovq %rsi, %rdi\n\t" \
+										       "callq *%rdx\n\tpopq %" #register "\n\tret\n")
+
+SAVE_WITH(rbx);
+SAVE_WITH(rbp);
+SAVE_WITH(r12);
+SAVE_WITH(r13);
+SAVE_WITH(r14);
+SAVE_WITH(r15);
+
+/* The same with rsp in the middle of a block of 8 KiB. */
+void save_with_rsp(uintptr_t hidden, void *place, int (*save)(void *));
+__asm__(".text\nsave_with_rsp:\n\t"
+	"pushq %rbp\n\tmovq %rsp, %rbp\n\tnotq %rdi\n\t"
+	"leaq 4096(%rdi), %rsp\n\tmovq %rsi, %rdi\n\tcallq *%rdx\n\t"
+	"movq %rbp, %rsp\n\tpopq %rbp\n\tret\n");
+
+static const struct {
+	void (*with)(uintptr_t hidden, void *place, int (*save)(void *));
+	bool encoded; /* in a jmp_buf */
+} saves[] = {
+	{ save_with_rbx, false },
+	{ save_with_r12, false },
+	{ save_with_r13, false },
+	{ save_with_r14, false },
+	{ save_with_r15, false },
+	{ save_with_rbp, true },
+	{ save_with_rsp, true },
+};
+
+#define NUM_SAVES ((int)(sizeof(saves) / sizeof(saves[0])))
+
+int _setjmp(jmp_buf place);
+
+static ucontext_t context;
+static jmp_buf buffer;
+
+/* PLACE, SIZE bytes, is what SAVE fills. */
+static void
+expect_saved(int i, void *place, size_t size, int (*save)(void *), bool encoded)
+{
+	uintptr_t block = block_new(8192);
+
+	EXPECT_LOST(block);
+	saves[i].with(block, place, save);
+	if (encoded)
+		EXPECT_LOST(block);
+	else
+		EXPECT_LEAKS(0);
+	memset(place, 0, size);
+	EXPECT_LOST(block);
+	block_free(block);
+	EXPECT_LEAKS(0);
+}
+
+TEST_LOOP(jmp_buf_in_data, 0, NUM_SAVES)
+{
+	expect_saved(_i, buffer, sizeof(buffer), (int (*)(void *))_setjmp,
+	    saves[_i].encoded);
+}
+
+TEST_LOOP(jmp_buf_in_frame, 0, NUM_SAVES)
+{
+	jmp_buf local;
+
+	expect_saved(_i, local, sizeof(local), (int (*)(void *))_setjmp,
+	    saves[_i].encoded);
+}
+
+static void *holder;
+
+TEST_LOOP(jmp_buf_in_block, 0, NUM_SAVES)
+{
+	holder = calloc(1, sizeof(jmp_buf));
+	expect_saved(_i, holder, sizeof(jmp_buf), (int (*)(void *))_setjmp,
+	    saves[_i].encoded);
+}
+
+/* rdi, its own argument, is saved too: the address of the context. */
+TEST_LOOP(ucontext, 0, NUM_SAVES)
+{
+	expect_saved(
+	    _i, &context, sizeof(context), (int (*)(void *))getcontext, false);
+}
+
+#endif /* __x86_64__ */
+
+/*
+ * Where pointers live: alternate signal stacks, whose only address the kernel
+ * may have. The block is in use, and what is written in it counts.
+ */
+
+#define STACK 47816
+
+static pthread_barrier_t barrier;
+
+LIVE void
+set_alternate(uintptr_t hidden, uintptr_t inside)
+{
+	stack_t stack = { .ss_size = STACK };
+
+	put((char *)mu_reveal(hidden) + 256, inside);
+	put(&stack.ss_sp, hidden);
+	ck_assert_int_eq(sigaltstack(&stack, NULL), 0);
+	drop(&stack.ss_sp);
+}
+
+LIVE void
+set_none(void)
+{
+	stack_t stack = { .ss_flags = SS_DISABLE };
+
+	ck_assert_int_eq(sigaltstack(&stack, NULL), 0);
+}
+
+struct player {
+	uintptr_t stack, inside;
+	bool busy, stop;
+	pid_t tid;
+	unsigned long woken; /* from a sleep, too early */
+	pthread_t thread;
+};
+
+#define PLAYERS 5
+
+static struct player players[PLAYERS];
+static struct timespec nap = { 0, 1000000 };
+
+/* First with an alternate stack, and then without one. */
+static void *
+play(void *arg)
+{
+	struct player *player = arg;
+
+	player->tid = gettid();
+	set_alternate(player->stack, player->inside);
+	scrub();
+	pthread_barrier_wait(&barrier);
+	while (!__atomic_load_n(&player->stop, __ATOMIC_ACQUIRE))
+		if (!player->busy)
+			player->woken += nanosleep(&nap, NULL) != 0;
+	set_none();
+	scrub();
+	pthread_barrier_wait(&barrier);
+	pthread_barrier_wait(&barrier);
+	return NULL;
+}
+
+/* The thread that asks. */
+TEST(own)
+{
+	uintptr_t stack = block_new(STACK), inside = block_new(72);
+
+	set_alternate(stack, inside);
+	EXPECT_LEAKS(0);
+	set_none();
+	EXPECT_LEAKS(2);
+}
+
+/* The first BUSY of the threads compute, the others sleep. */
+LIVE void
+begin_all(size_t busy)
+{
+	size_t i;
+
+	pthread_barrier_init(&barrier, NULL, PLAYERS + 1);
+	for (i = 0; i < PLAYERS; i++) {
+		players[i].stack = block_new(STACK);
+		players[i].inside = block_new(72);
+		players[i].busy = i < busy;
+		ck_assert_int_eq(
+		    pthread_create(&players[i].thread, NULL, play, &players[i]),
+		    0);
+	}
+	pthread_barrier_wait(&barrier);
+}
+
+LIVE void
+stop_all(void)
+{
+	size_t i;
+
+	for (i = 0; i < PLAYERS; i++)
+		__atomic_store_n(&players[i].stop, true, __ATOMIC_RELEASE);
+	pthread_barrier_wait(&barrier);
+}
+
+/* WOKEN: sleeps may end too early. */
+LIVE void
+join_all(bool woken)
+{
+	size_t i;
+
+	pthread_barrier_wait(&barrier);
+	for (i = 0; i < PLAYERS; i++) {
+		pthread_join(players[i].thread, NULL);
+		ck_assert_msg(woken || players[i].woken == 0,
+		    "%lu sleeps ended too early", players[i].woken);
+	}
+}
+
+LIVE bool
+is_by_signal(void)
+{
+	const char *stop = getenv("TESTS_STOP");
+
+	return stop != NULL && atoi(stop) == MEMUNREACHABLE_STOP_SIGNAL;
+}
+
+LIVE void
+play_all(size_t busy)
+{
+	uintptr_t lost = block_new(STACK);
+	int i;
+
+	begin_all(busy);
+	for (i = 0; i < 10; i++)
+		EXPECT_LOST(lost);
+	stop_all();
+	EXPECT_LEAKS(1 + 2 * PLAYERS);
+	join_all(is_by_signal());
+}
+
+/* _i: threads that sleep, threads that compute. */
+TEST_LOOP(of_threads, 0, 2)
+{
+	play_all(_i == 1 ? 2 : 0);
+}
+
+LIVE bool
+begin_filter(void)
+{
+	static const int calls[] = { SYS_acct };
+
+	if (getenv("TESTS_STOP") != NULL) {
+		printf("SKIPPED: under_seccomp: stopped in one way only\n");
+		return false;
+	}
+	ck_assert(filter_install(calls, 1, SECCOMP_RET_KILL_PROCESS));
+	return true;
+}
+
+/* A filter could kill a thread that is made to ask: its frame tells it. */
+TEST(under_seccomp)
+{
+	if (begin_filter())
+		play_all(PLAYERS);
+}
+
+/* But the signal would end sleeps. */
+TEST(asleep_under_seccomp)
+{
+	struct UnreachableMemoryInfo info = { 0 };
+	uintptr_t lost;
+	size_t i;
+
+	if (!begin_filter())
+		return;
+	/* On a busy machine a thread is awake for long between two naps. */
+	nap = (struct timespec) { .tv_sec = 2 };
+	lost = block_new(STACK);
+	begin_all(0);
+	for (i = 0; i < PLAYERS; i++)
+		while (thread_state(players[i].tid) != 'S')
+			usleep(1000);
+	scrub();
+	GetUnreachableMemory(&info, 20);
+	ck_assert_int_eq(info.status, MEMUNREACHABLE_PARTIAL);
+	ck_assert_ptr_nonnull(strstr(info.reason, "alternate signal stacks"));
+	ck_assert_int_eq(info.stop, MEMUNREACHABLE_STOP_PTRACE);
+	FreeUnreachableMemoryInfo(&info);
+	stop_all();
+	join_all(false);
+	block_free(lost);
+}

@@ -1,10 +1,9 @@
 /*
- * Where pointers live: memory that the program shares, with other processes or
- * between its mappings. A fork does not copy it, so that it changes while the
- * image is searched; and it may hold what this process has never touched.
+ * Roots: memory that the program shares with other processes or between its
+ * mappings. A fork does not copy it, so it changes while the image is searched;
+ * and it may hold data that this process has never touched.
  */
 #include <sys/prctl.h>
-#include <sys/wait.h>
 
 #include "tests/support/live_mappings.h"
 #include "tests/support/suite.h"

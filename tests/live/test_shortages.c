@@ -1,21 +1,255 @@
 /*
- * Shortages and refusals of the system: memory, descriptors, processes, /proc,
- * permission. The call says so, and the program goes on as if nothing had been;
- * the next pass works.
+ * Shortages and refusals of the system, with both stop methods: descriptors and
+ * address space, from none left up to enough; queued signals, file size, disk
+ * space, processor time, processes; /proc, permission. The call says what is
+ * missing or works without it, the program continues unchanged, and the next
+ * pass works.
  */
 #include <poll.h>
-#include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "tests/support/failing_pass.h"
 #include "tests/support/suite.h"
+
+#define NUM_METHODS 2
+
+static struct belongings own;
+
+static rlim_t
+set_soft_limit(__rlimit_resource_t resource, rlim_t value)
+{
+	struct rlimit limit;
+	rlim_t old;
+
+	ck_assert_int_eq(getrlimit(resource, &limit), 0);
+	old = limit.rlim_cur;
+	limit.rlim_cur = value < limit.rlim_max ? value : limit.rlim_max;
+	ck_assert_int_eq(setrlimit(resource, &limit), 0);
+	return old;
+}
+
+static void
+choose_method(int method)
+{
+	mu_library.options.stop = method == 0 ? MU_STOP_PTRACE : MU_STOP_SIGNAL;
+}
+
+/* A pass under the limit: checked, or STATUS. */
+static bool
+pass_under(__rlimit_resource_t resource, rlim_t value, int status)
+{
+	struct failing_pass pass = { .call = NULL };
+	rlim_t old = set_soft_limit(resource, value);
+
+	ck_assert(failing_pass_run(&pass));
+	set_soft_limit(resource, old);
+	ck_assert_msg(pass.checked || pass.info.status == status,
+	    "limit %lu: status %d, %s", (unsigned long)value, pass.info.status,
+	    pass.info.reason);
+	assert_at_once(&pass);
+	belongings_check(&own, &pass);
+	return pass.checked;
+}
+
+/* The number of the first descriptor that is free. */
+static rlim_t
+descriptors_used(void)
+{
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	return (rlim_t)fd;
+}
+
+TEST_LOOP(descriptors, 0, NUM_METHODS)
+{
+	rlim_t used;
+	unsigned more;
+
+	choose_method(_i);
+	belongings_begin(&own);
+	used = descriptors_used();
+	for (more = 0; more < 64; more++)
+		if (pass_under(RLIMIT_NOFILE, used + more,
+			MEMUNREACHABLE_NO_RESOURCES))
+			break;
+	ck_assert_uint_ge(more, 2);
+	ck_assert_uint_lt(more, 64);
+	printf("descriptors needed: %u\n", more);
+	belongings_end(&own);
+}
+
+/* Descriptors run out: none for maps, none for the pipe, one for it. */
+TEST(no_descriptor)
+{
+	rlim_t limit;
+
+	belongings_begin(&own);
+	for (limit = 0; limit < 64; limit++)
+		if (pass_under(
+			RLIMIT_NOFILE, limit, MEMUNREACHABLE_NO_RESOURCES))
+			break;
+	ck_assert_uint_gt(limit, 2);
+	ck_assert_uint_lt(limit, 64);
+	belongings_end(&own);
+}
+
+/* Field NUMBER of /proc/self/statm, in bytes. */
+static rlim_t
+statm_bytes(unsigned number)
+{
+	FILE *statm = fopen("/proc/self/statm", "re");
+	unsigned long pages = 0;
+	unsigned i;
+
+	ck_assert_ptr_nonnull(statm);
+	for (i = 0; i <= number; i++)
+		ck_assert_int_eq(fscanf(statm, "%lu", &pages), 1);
+	fclose(statm);
+	return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
+/* statm's fields: 0 the whole size, 5 data and stack. */
+static void
+starve(__rlimit_resource_t resource, unsigned field)
+{
+	rlim_t more, failures = 0;
+
+	belongings_begin(&own);
+	for (more = (rlim_t)64 << 10; more < (rlim_t)1 << 32; more *= 2) {
+		if (pass_under(resource, statm_bytes(field) + more,
+			MEMUNREACHABLE_NO_MEMORY))
+			break;
+		failures++;
+	}
+	ck_assert_uint_gt(failures, 0);
+	ck_assert_uint_lt(more, (rlim_t)1 << 32);
+	printf("memory needed: %lu KiB\n", (unsigned long)(more >> 10));
+	belongings_end(&own);
+}
+
+/* Memory runs out at every point there is, in steps of 32 KiB. */
+TEST(no_memory)
+{
+	rlim_t step;
+
+	belongings_begin(&own);
+	for (step = 0; step < 1000; step++)
+		if (pass_under(RLIMIT_AS, statm_bytes(0) + step * 32768,
+			MEMUNREACHABLE_NO_MEMORY))
+			break;
+	ck_assert_uint_gt(step, 0);
+	ck_assert_uint_lt(step, 1000);
+	belongings_end(&own);
+}
+
+TEST_LOOP(address_space, 0, NUM_METHODS)
+{
+	choose_method(_i);
+	starve(RLIMIT_AS, 0);
+}
+
+TEST_LOOP(data_size, 0, NUM_METHODS)
+{
+	choose_method(_i);
+	starve(RLIMIT_DATA, 5);
+}
+
+/* A signal that cannot be queued comes all the same, without its value. */
+TEST_LOOP(queued_signals, 0, NUM_METHODS)
+{
+	choose_method(_i);
+	belongings_begin(&own);
+	ck_assert(pass_under(RLIMIT_SIGPENDING, 0, MEMUNREACHABLE_COMPLETE));
+	belongings_end(&own);
+}
+
+/* SIGXCPU comes at most to who has used it up. */
+TEST_LOOP(processor_time, 0, NUM_METHODS)
+{
+	struct rusage usage;
+
+	choose_method(_i);
+	belongings_begin(&own);
+	getrusage(RUSAGE_SELF, &usage);
+	ck_assert(pass_under(RLIMIT_CPU,
+	    (rlim_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + 5,
+	    MEMUNREACHABLE_COMPLETE));
+	belongings_end(&own);
+}
+
+static void
+log_to(const char *path)
+{
+	snprintf(mu_library.options.log_path,
+	    sizeof(mu_library.options.log_path), "%s", path);
+	mu_library.options.verbosity = 2;
+}
+
+/* write(2) sends SIGXFSZ, which kills. */
+TEST_LOOP(file_size, 0, NUM_METHODS)
+{
+	const struct rlimit none = { 0, RLIM_INFINITY };
+	struct failing_pass pass = { .files = &none };
+	char folder[] = "/tmp/mu-exhaustion-XXXXXX", path[64], name[96];
+
+	choose_method(_i);
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/log", folder);
+	belongings_begin(&own);
+	log_to(path);
+	ck_assert(failing_pass_run(&pass));
+	mu_library.options.verbosity = 0;
+	ck_assert_int_eq(pass.info.status, MEMUNREACHABLE_COMPLETE);
+	belongings_check(&own, &pass);
+	belongings_end(&own);
+	snprintf(name, sizeof(name), "%s.%d", path, getpid());
+	ck_assert_int_eq(unlink(name), 0);
+	ck_assert_int_eq(rmdir(folder), 0);
+}
+
+/* A pass whose log goes to FD. */
+static void
+pass_with_stderr(int fd)
+{
+	struct failing_pass pass = { .call = NULL };
+	int kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 100);
+
+	ck_assert(kept >= 0 && dup2(fd, STDERR_FILENO) == STDERR_FILENO);
+	log_to("stderr");
+	ck_assert(failing_pass_run(&pass));
+	mu_library.options.verbosity = 0;
+	ck_assert_int_eq(dup2(kept, STDERR_FILENO), STDERR_FILENO);
+	close(kept);
+	close(fd);
+	ck_assert_msg(pass.checked, "%s", pass.info.reason);
+	ck_assert_int_eq(pass.info.status, MEMUNREACHABLE_COMPLETE);
+	belongings_check(&own, &pass);
+}
+
+TEST_LOOP(disk_full, 0, NUM_METHODS)
+{
+	choose_method(_i);
+	belongings_begin(&own);
+	pass_with_stderr(open("/dev/full", O_WRONLY | O_CLOEXEC));
+	belongings_end(&own);
+}
+
+/* write(2) sends SIGPIPE, which kills. */
+TEST_LOOP(reader_gone, 0, NUM_METHODS)
+{
+	int ends[2];
+
+	choose_method(_i);
+	belongings_begin(&own);
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+	close(ends[0]);
+	pass_with_stderr(ends[1]);
+	belongings_end(&own);
+}
 
 /* A block whose memory the sweeper does not have is skipped and counted. */
 TEST(allocation_not_mapped)
@@ -54,99 +288,17 @@ provide(void *ctx, uintptr_t *words, size_t max)
 TEST_LOOP(provider_fails, 0, 2)
 {
 	struct failing_pass pass = { .call = NULL };
-	static struct belongings own;
 	static ptrdiff_t answer;
 
 	answer = _i == 0 ? -1 : PTRDIFF_MAX;
 	ck_assert(memunreachable_register_root_provider(provide, &answer));
 	belongings_begin(&own);
 	ck_assert(failing_pass_run(&pass));
-	ck_assert(pass.judged);
+	ck_assert(pass.checked);
 	ck_assert_int_eq(pass.info.status, MEMUNREACHABLE_COMPLETE);
 	belongings_check(&own, &pass);
 	belongings_end(&own);
 	ck_assert(memunreachable_unregister_root_provider(provide, &answer));
-}
-
-static rlim_t
-set_soft_limit(__rlimit_resource_t resource, rlim_t value)
-{
-	struct rlimit limit;
-	rlim_t old;
-
-	ck_assert_int_eq(getrlimit(resource, &limit), 0);
-	old = limit.rlim_cur;
-	limit.rlim_cur = value;
-	ck_assert_int_eq(setrlimit(resource, &limit), 0);
-	return old;
-}
-
-static rlim_t
-mapped_bytes(void)
-{
-	FILE *statm = fopen("/proc/self/statm", "re");
-	unsigned long pages = 0;
-
-	ck_assert_int_eq(fscanf(statm, "%lu", &pages), 1);
-	fclose(statm);
-	return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
-}
-
-/* Memory runs out at every point there is, in steps of 32 KiB. */
-TEST(no_memory)
-{
-	static struct belongings own;
-	unsigned step, failures = 0;
-	bool judged = false;
-	rlim_t old;
-
-	belongings_begin(&own);
-	for (step = 0; step < 1000 && !judged; step++) {
-		struct failing_pass pass = { .call = NULL };
-
-		old = set_soft_limit(
-		    RLIMIT_AS, mapped_bytes() + step * (rlim_t)32768);
-		ck_assert(failing_pass_run(&pass));
-		set_soft_limit(RLIMIT_AS, old);
-		judged = pass.judged;
-		failures += !judged;
-		ck_assert_msg(
-		    judged || pass.info.status == MEMUNREACHABLE_NO_MEMORY,
-		    "status %d, %s", pass.info.status, pass.info.reason);
-		assert_at_once(&pass);
-		belongings_check(&own, &pass);
-	}
-	ck_assert_uint_gt(failures, 0);
-	ck_assert(judged);
-	belongings_end(&own);
-}
-
-/* Descriptors run out: none for maps, none for the pipe, one for it. */
-TEST(no_descriptor)
-{
-	static struct belongings own;
-	unsigned limit, failures = 0;
-	bool judged = false;
-	rlim_t old;
-
-	belongings_begin(&own);
-	for (limit = 0; limit < 64 && !judged; limit++) {
-		struct failing_pass pass = { .call = NULL };
-
-		old = set_soft_limit(RLIMIT_NOFILE, limit);
-		ck_assert(failing_pass_run(&pass));
-		set_soft_limit(RLIMIT_NOFILE, old);
-		judged = pass.judged;
-		failures += !judged;
-		ck_assert_msg(
-		    judged || pass.info.status == MEMUNREACHABLE_NO_RESOURCES,
-		    "status %d, %s", pass.info.status, pass.info.reason);
-		assert_at_once(&pass);
-		belongings_check(&own, &pass);
-	}
-	ck_assert_uint_gt(failures, 2);
-	ck_assert(judged);
-	belongings_end(&own);
 }
 
 /*
@@ -168,7 +320,6 @@ become_nobody(void)
 TEST_LOOP(no_process, 0, 2)
 {
 	struct failing_pass pass = { .call = NULL };
-	static struct belongings own;
 	rlim_t old;
 
 	if (_i == 1 && getenv("TESTS_STOP") != NULL &&
@@ -188,7 +339,7 @@ TEST_LOOP(no_process, 0, 2)
 	old = set_soft_limit(RLIMIT_NPROC, 2 + UNHARMED_TASKS + (rlim_t)_i);
 	ck_assert(failing_pass_run(&pass));
 	set_soft_limit(RLIMIT_NPROC, old);
-	ck_assert(!pass.judged);
+	ck_assert(!pass.checked);
 	ck_assert_int_eq(pass.info.status, MEMUNREACHABLE_NO_RESOURCES);
 	assert_at_once(&pass);
 	belongings_check(&own, &pass);
@@ -203,7 +354,6 @@ TEST_LOOP(no_proc, 0, 2)
 	};
 	struct failing_pass pass = { .call = _i == 0 ? NULL : &fsopen,
 		.by_filter = true };
-	static struct belongings own;
 
 	if (unshare(CLONE_NEWNS) != 0 ||
 	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) {
@@ -214,8 +364,8 @@ TEST_LOOP(no_proc, 0, 2)
 	ck_assert_int_eq(mount("none", "/proc", "tmpfs", 0, NULL), 0);
 	ck_assert(failing_pass_run(&pass));
 	ck_assert_int_eq(umount("/proc"), 0);
-	ck_assert(!pass.judged || _i == 0);
-	ck_assert(pass.judged || pass.info.status == MEMUNREACHABLE_NO_PROC);
+	ck_assert(!pass.checked || _i == 0);
+	ck_assert(pass.checked || pass.info.status == MEMUNREACHABLE_NO_PROC);
 	belongings_check(&own, &pass);
 	belongings_end(&own);
 }
@@ -223,7 +373,6 @@ TEST_LOOP(no_proc, 0, 2)
 TEST(not_dumpable)
 {
 	struct failing_pass pass = { .call = NULL };
-	static struct belongings own;
 
 	ck_assert(become_nobody());
 	mu_library.options.stop = MU_STOP_PTRACE;
@@ -231,61 +380,16 @@ TEST(not_dumpable)
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	ck_assert(failing_pass_run(&pass));
 	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-	ck_assert(!pass.judged);
+	ck_assert(!pass.checked);
 	ck_assert_msg(pass.info.status == MEMUNREACHABLE_NOT_DUMPABLE,
 	    "status %d, %s", pass.info.status, pass.info.reason);
 	belongings_check(&own, &pass);
 	belongings_end(&own);
 }
 
-/* Until END is closed: every signal that TARGET gets stops it for us. */
-static _Noreturn void
-debug(pid_t target, int end)
-{
-	struct pollfd closed = { end, POLLIN, 0 };
-	int status;
-
-	while (poll(&closed, 1, 1) == 0)
-		if (waitpid(target, &status, __WALL | WNOHANG) == target &&
-		    WIFSTOPPED(status))
-			ptrace(PTRACE_CONT, target, 0, WSTOPSIG(status));
-	ptrace(PTRACE_INTERRUPT, target, 0, 0);
-	waitpid(target, &status, __WALL);
-	ptrace(
-	    PTRACE_DETACH, target, 0, status >> 16 == 0 ? WSTOPSIG(status) : 0);
-	_exit(0);
-}
-
-/* A debugger that has this thread; tells by a byte how that went. */
-static pid_t
-start_debugger(int *end)
-{
-	pid_t pid, target = getpid();
-	int ends[2][2];
-	char byte;
-
-	ck_assert(pipe(ends[0]) == 0 && pipe(ends[1]) == 0);
-	pid = fork();
-	if (pid == 0) {
-		close(ends[1][1]);
-		prctl(PR_SET_NAME, "a-debugger");
-		byte = ptrace(PTRACE_SEIZE, target, 0, 0) == 0 ? 'y' : 'n';
-		if (write(ends[0][1], &byte, 1) == 1 && byte == 'y')
-			debug(target, ends[1][0]);
-		_exit(1);
-	}
-	ck_assert_int_eq(read(ends[0][0], &byte, 1), 1);
-	close(ends[0][0]);
-	close(ends[0][1]);
-	close(ends[1][0]);
-	*end = ends[1][1];
-	return byte == 'y' ? pid : -pid;
-}
-
 TEST(already_traced)
 {
 	struct failing_pass pass = { .call = NULL };
-	static struct belongings own;
 	pid_t debugger;
 	int end;
 
@@ -300,7 +404,7 @@ TEST(already_traced)
 	ck_assert_int_gt(waitpid(abs(debugger), NULL, 0), 0);
 	unharmed_expect_sigchld();
 	if (debugger > 0) {
-		ck_assert(!pass.judged);
+		ck_assert(!pass.checked);
 		ck_assert_int_eq(
 		    pass.info.status, MEMUNREACHABLE_ALREADY_TRACED);
 		ck_assert_ptr_nonnull(strstr(pass.info.reason, "a-debugger"));

@@ -1,15 +1,14 @@
 /*
- * The registers of a thread stopped by signal are those that ptrace reads: same
- * words, same places, and no others.
+ * The registers of a thread that was stopped by signal are those that ptrace
+ * reads: the same words in the same places.
  */
-#include <sys/mman.h>
 #include <sys/prctl.h>
 
 #include "tests/support/suite.h"
 
 #if defined(__x86_64__)
 
-#include "ptrace/live/threads.h"
+#include "tests/support/captured.h"
 #include "tests/support/filled_registers.h"
 
 /* What another process found, place by place. */
@@ -28,9 +27,9 @@ struct found {
 static bool
 is_left_out(unsigned place)
 {
-	unsigned byte = (place & ~(unsigned)MU_PLACE_SET) * sizeof(uintptr_t);
+	unsigned byte = (place & ~(unsigned)MU_REGNO_SET) * sizeof(uintptr_t);
 
-	if ((place & MU_PLACE_SET) == MU_PLACE_GENERAL)
+	if ((place & MU_REGNO_SET) == MU_REGNO_GENERAL)
 		return strcmp(mu_general_name(place), "rip") == 0;
 	return byte >= 416 && byte < 576;
 }
@@ -49,10 +48,10 @@ note(struct found *found, pid_t tid)
 	found->tp = thread->tp;
 	for (i = 0; i < thread->num_values; i++) {
 		at = thread->first_value + i;
-		if (is_left_out(stop_snap.places[at]))
+		if (is_left_out(stop_snap.regnos[at]))
 			continue;
 		found->words[found->count] = stop_snap.values[at];
-		found->places[found->count++] = stop_snap.places[at];
+		found->places[found->count++] = stop_snap.regnos[at];
 	}
 }
 
@@ -62,8 +61,8 @@ look_by_ptrace(struct found *found, pid_t pid, pid_t tid)
 	struct mu_threads threads = { 0 };
 
 	memset(&stop_snap, 0, sizeof(stop_snap));
-	found->status = mu_threads_stop(&threads, pid, 0, &stop_arena,
-	    mu_sys_now_ns() + PATIENCE_NS, &stop_why);
+	found->status = stop_threads(&threads, pid, 0, &stop_arena,
+	    mu_sys_now_ns() + PATIENCE_NS, NULL, &stop_why);
 	if (found->status == MU_OK)
 		found->status = mu_snapshot_live(
 		    &stop_snap, &threads, NULL, &stop_arena, &stop_why);

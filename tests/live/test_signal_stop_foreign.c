@@ -1,5 +1,5 @@
 /*
- * What becomes of signals that others send while threads are being stopped, by
+ * What happens to signals that others send while threads are being stopped, by
  * the same signal or by another.
  */
 #include <sys/resource.h>
@@ -148,7 +148,7 @@ TEST(no_room_in_queue)
 	handle(SIGURG);
 	handle(SIGWINCH);
 	must_not_signal_stop(MU_ERR_RESOURCES, PATIENCE_NS);
-	ck_assert(strstr(stop_why.words, "cannot send signal 33") != NULL);
+	ck_assert(strstr(stop_why.text, "cannot send signal 33") != NULL);
 	counter_must_go_on(&counter);
 	setrlimit(RLIMIT_SIGPENDING, &before); /* check needs a timer */
 	counter_end(&counter);

@@ -1,6 +1,4 @@
-/*
- * Which signal stops threads.
- */
+/* The choice of the signal that stops threads. */
 #include "tests/support/signal_stop_choice.h"
 #include "tests/support/suite.h"
 
@@ -78,8 +76,7 @@ TEST(everything_blocked)
 	stop_await(&ready, 1);
 	must_not_signal_stop(MU_ERR_SIGNALS_BLOCKED, PATIENCE_NS);
 	snprintf(name, sizeof(name), "thread %d ", ready);
-	ck_assert_msg(
-	    strstr(stop_why.words, name) != NULL, "%s", stop_why.words);
+	ck_assert_msg(strstr(stop_why.text, name) != NULL, "%s", stop_why.text);
 	counter_must_go_on(&counter);
 	stop_set(&quit, 1);
 	pthread_join(thread, NULL);

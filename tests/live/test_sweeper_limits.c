@@ -1,15 +1,9 @@
 /*
- * What a pass takes from a machine that has other work: its rank, its memory,
- * its files. Seen from outside, and by what is left of the answer.
+ * The priority, memory and files that a pass takes from a busy machine, seen
+ * from outside and in the answer.
  */
 #include <dirent.h>
-#include <sched.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "lib/state/library.h"
 #include "memunreachable/memunreachable.h"
@@ -188,7 +182,8 @@ TEST_LOOP(rank_of_the_sweeper, 0, 2)
 	int lower;
 
 	/* By signal there is no collector that it has its limits from. */
-	child_start(&child, "large_heap", _i == 0 ? NULL : "stop=signal");
+	child_start(
+	    &child, "large_heap", _i == 0 ? "stop=ptrace" : "stop=signal");
 	child_await(&child, child.out_text, "ready", 1);
 	ck_assert(look_at(&before, child.pid));
 	child_say(&child, "x");
@@ -224,7 +219,7 @@ pass(struct UnreachableMemoryInfo *info, size_t max_memory)
 }
 
 static void
-assert_judged(
+assert_checked(
     const struct UnreachableMemoryInfo *info, int status, size_t referenced)
 {
 	size_t i;
@@ -251,17 +246,17 @@ TEST(max_memory)
 	lose_rings();
 	scrub_stack();
 	pass(&info, 0);
-	assert_judged(&info, MEMUNREACHABLE_COMPLETE, RING - 1);
+	assert_checked(&info, MEMUNREACHABLE_COMPLETE, RING - 1);
 	num_leaks = info.num_leaks;
 	leak_bytes = info.leak_bytes;
 	ck_assert_uint_ge(num_leaks, BLOCKS - RING);
 	for (i = 0; i < 3; i++) {
 		pass(&info, folded[i]);
-		assert_judged(&info, MEMUNREACHABLE_COMPLETE, RING - 1);
+		assert_checked(&info, MEMUNREACHABLE_COMPLETE, RING - 1);
 		ck_assert_uint_eq(info.num_leaks, num_leaks);
 
 		pass(&info, counted[i]);
-		assert_judged(&info, MEMUNREACHABLE_PARTIAL, 0);
+		assert_checked(&info, MEMUNREACHABLE_PARTIAL, 0);
 		ck_assert_uint_eq(info.num_leaks, num_leaks);
 		ck_assert_uint_eq(info.leak_bytes, leak_bytes);
 		ck_assert_ptr_nonnull(strstr(info.reason, "one block"));
@@ -277,7 +272,7 @@ TEST(max_memory)
 		    "%s", info.reason);
 	}
 	pass(&info, 0);
-	assert_judged(&info, MEMUNREACHABLE_COMPLETE, RING - 1);
+	assert_checked(&info, MEMUNREACHABLE_COMPLETE, RING - 1);
 	ck_assert_uint_eq(info.num_leaks, num_leaks);
 	FreeUnreachableMemoryInfo(&info);
 }
@@ -292,13 +287,13 @@ TEST(advice)
 	lose_rings();
 	scrub_stack();
 	pass(&info, 3 * MIB);
-	assert_judged(&info, MEMUNREACHABLE_PARTIAL, 0);
+	assert_checked(&info, MEMUNREACHABLE_PARTIAL, 0);
 	at = strstr(info.reason, "max_memory is 3m, ");
 	ck_assert_ptr_nonnull(at);
 	ck_assert_int_eq(
 	    sscanf(at, "max_memory is 3m, %zum would do", &mib), 1);
 	pass(&info, mib * MIB);
-	assert_judged(&info, MEMUNREACHABLE_COMPLETE, RING - 1);
+	assert_checked(&info, MEMUNREACHABLE_COMPLETE, RING - 1);
 	FreeUnreachableMemoryInfo(&info);
 }
 
@@ -332,7 +327,7 @@ TEST(no_address_space)
 		refused++;
 		ck_assert_ptr_null(strstr(info.reason, "max_memory"));
 		if (info.status == MEMUNREACHABLE_PARTIAL)
-			assert_judged(&info, MEMUNREACHABLE_PARTIAL, 0);
+			assert_checked(&info, MEMUNREACHABLE_PARTIAL, 0);
 		else
 			ck_assert_int_eq(info.status, MEMUNREACHABLE_NO_MEMORY);
 	}
@@ -341,10 +336,4 @@ TEST(no_address_space)
 	FreeUnreachableMemoryInfo(&info);
 }
 
-static int
-play(int argc, char **argv)
-{
-	return scenario_run(scenarios, argc, argv);
-}
-
-SUITE(.play = play);
+SCENARIO_SUITE(scenarios, .timeout = 0);

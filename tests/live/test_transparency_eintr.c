@@ -1,14 +1,12 @@
 /*
- * Which system calls show that a pass was made: a thread sits in each, and is
- * disturbed by a handler of the program under SA_RESTART, by a pass with
- * ptrace, by one with the signal, and by a check from outside, whose copy that
- * thread makes.
+ * Find out in which system calls a pass is visible: a thread waits in each, and
+ * is interrupted by a handler of the program with SA_RESTART, by a pass with
+ * ptrace, by one with the signal, and by a check from outside, for which that
+ * thread makes the copy.
  *
  * The rule is that no pass shows in a call where the program's own handler
  * would not. TRANSPARENCY_TABLE=1 prints what was measured.
  */
-#include <sys/mman.h>
-
 #include "lib/check/check.h"
 #include "tests/support/blocking_calls.h"
 #include "tests/support/hide.h"

@@ -1,7 +1,7 @@
 /*
- * What another thread finds in /proc/self while passes run: descriptors,
- * mappings, threads. Nothing that was there goes; what comes is known by name,
- * and gone afterwards.
+ * What another thread sees in /proc/self during passes: descriptors, mappings,
+ * threads. Nothing of the program disappears; what is added has a known name,
+ * and is gone afterwards.
  */
 #include <dirent.h>
 

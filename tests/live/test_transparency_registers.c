@@ -1,15 +1,13 @@
 /*
- * Every register of every thread is after a pass as it was before: threads
- * load all that there are, look at one word until it changes, and store them.
- * Everything between is one piece of assembly, so that nothing but the kernel
- * and the pass can touch them.
+ * Every register of every thread has the same value after a pass: threads load
+ * all registers, poll one word until it changes, and store the registers. All
+ * of that is one piece of assembly, so that only the kernel and the pass can
+ * change them.
  */
 #include "tests/support/suite.h"
 #include "tests/support/transparency.h"
 
 #if defined(__x86_64__)
-
-#include <stdint.h>
 
 #define ROUNDS 5
 #define AREA 4096 /* zmm, then what else there is */

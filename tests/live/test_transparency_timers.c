@@ -1,12 +1,9 @@
 /*
- * Timers of every kind go on as if there were no passes: no expiration is
- * lost, counted with the overruns that the kernel reports, none is made up,
- * and the settings are as they were.
+ * Timers of every kind during passes: no expiration is lost (overruns that the
+ * kernel reports are counted) or added, and the settings are unchanged.
  */
-#include <stdint.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
-#include <time.h>
 
 #include "tests/support/suite.h"
 #include "tests/support/transparency.h"
@@ -70,7 +67,7 @@ struct kind {
 	int signo;
 	bool exact;
 	timer_t timer;
-	uint64_t before, after; /* the moment when it was set */
+	uint64_t before, after; /* when it was set */
 };
 
 static void
@@ -94,8 +91,9 @@ start(struct kind *kind)
 }
 
 /*
- * Never more than there was time for; and where the clock is exact all of
- * them, once the last one has been delivered: look until it has.
+ * The expirations must not be more than there was time for; where the clock is
+ * exact they must be all of them, once the last one has been delivered: poll
+ * until it has.
  */
 static void
 expect_count(const struct kind *kind)
@@ -149,7 +147,9 @@ TEST_LOOP(timers, 0, TRANSPARENCY_METHODS)
 	ck_assert_uint_eq(misplaced, 0);
 }
 
-/* Their signals are merged: no more than were due, and they go on. */
+/*
+ * Their signals are merged: there are no more than were due, and they continue.
+ */
 TEST_LOOP(interval_timers, 0, TRANSPARENCY_METHODS)
 {
 	static const struct {
@@ -159,7 +159,7 @@ TEST_LOOP(interval_timers, 0, TRANSPARENCY_METHODS)
 		{ ITIMER_VIRTUAL, SIGVTALRM },
 		{ ITIMER_PROF, SIGPROF },
 	};
-	/* The time that a program computes is that of all processors. */
+	/* The CPU time of a program is the sum over all CPUs. */
 	unsigned long cpus = (unsigned long)sysconf(_SC_NPROCESSORS_ONLN);
 	struct itimerval each = { { 0, 4000 }, { 0, 4000 } }, now;
 	uint64_t began = now_ns(CLOCK_MONOTONIC);
@@ -207,7 +207,10 @@ TEST_LOOP(timer_descriptor, 0, TRANSPARENCY_METHODS)
 	transparency_passes(_i, PASSES);
 	due = (now_ns(CLOCK_MONOTONIC) - after) / INTERVAL_NS;
 	ck_assert_int_eq(read(fd, &expirations, 8), 8);
-	/* What was due before the reading, and not more than after it. */
+	/*
+	 * At least what was due before the reading, and at most what was due
+	 * after it.
+	 */
 	ck_assert_uint_ge(expirations + 1, due);
 	due = (now_ns(CLOCK_MONOTONIC) - before) / INTERVAL_NS;
 	ck_assert_uint_le(expirations, due + 1);

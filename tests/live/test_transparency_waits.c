@@ -1,9 +1,12 @@
 /*
- * The helper processes of a pass are no result of a wait, in a thread that
- * does nothing but wait, while children of the program's own come and go, and
- * are each seen once. But for __WALL and __WCLONE: these ask for children
- * without an exit signal, which the helpers are.
+ * A thread that waits for children all the time does not get the helper
+ * processes of a pass, and gets each child of the program once. Exceptions are
+ * __WALL and __WCLONE, which ask for children without an exit signal, as the
+ * helpers are.
  */
+#include <poll.h>
+#include <sys/signalfd.h>
+
 #include "tests/support/suite.h"
 #include "tests/support/transparency.h"
 
@@ -287,4 +290,183 @@ TEST_LOOP(children_see_nothing, 0, TRANSPARENCY_METHODS)
 	close(ends[1]);
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert_int_eq(status, EXIT_STATUS << 8);
+}
+
+/*
+ * No pass sends SIGCHLD, in whatever way a program takes it.
+ */
+
+static void
+make_child(void)
+{
+	pid_t pid = fork();
+
+	/* First: check has a mutex that another thread may hold. */
+	if (pid == 0)
+		_exit(0);
+	ck_assert_int_ge(pid, 0);
+}
+
+static void *
+fork_unseen(void *arg)
+{
+	(void)arg;
+	while (transparency_get(&created) < CHILDREN ||
+	    !transparency_get(&stop_forking)) {
+		make_child();
+		__atomic_add_fetch(&created, 1, __ATOMIC_SEQ_CST);
+		usleep(2000);
+	}
+	return NULL;
+}
+
+/* The kernel has none, pending or delivered, however it is to be taken. */
+static void
+passes_without_sigchld(int method, bool other)
+{
+	pthread_t thread;
+
+	if (other)
+		transparency_spawn(&thread, sit_around, NULL);
+	transparency_passes(method, PASSES);
+	ck_assert_int_eq(sigchlds, 0);
+}
+
+TEST_LOOP(no_sigchld_handled, 0, TRANSPARENCY_METHODS)
+{
+	signal(SIGCHLD, on_sigchld);
+	passes_without_sigchld(_i, true);
+}
+
+static void
+block_sigchld(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGCHLD);
+	ck_assert_int_eq(pthread_sigmask(SIG_BLOCK, set, NULL), 0);
+}
+
+TEST_LOOP(no_sigchld_pending, 0, TRANSPARENCY_METHODS)
+{
+	struct pollfd look = { .events = POLLIN };
+	sigset_t set;
+
+	block_sigchld(&set);
+	look.fd = signalfd(-1, &set, SFD_CLOEXEC);
+	passes_without_sigchld(_i, true);
+	ck_assert_int_eq(poll(&look, 1, 0), 0);
+	sigpending(&set);
+	ck_assert_int_eq(sigismember(&set, SIGCHLD), 0);
+	/* And one of a child is there. */
+	make_child();
+	ck_assert_int_eq(poll(&look, 1, 60000), 1);
+}
+
+static __attribute__((noreturn)) void *
+take_sigchld(void *arg)
+{
+	siginfo_t info;
+
+	for (;;)
+		if (sigwaitinfo(arg, &info) == SIGCHLD)
+			__atomic_add_fetch(&sigchlds, 1, __ATOMIC_SEQ_CST);
+}
+
+TEST_LOOP(no_sigchld_waited_for, 0, TRANSPARENCY_METHODS)
+{
+	pthread_t thread;
+	sigset_t set;
+
+	block_sigchld(&set);
+	transparency_spawn(&thread, take_sigchld, &set);
+	passes_without_sigchld(_i, false);
+	make_child();
+	transparency_await(&sigchlds, 1);
+}
+
+/* Children that leave no zombie: waits last until there are none. */
+TEST_LOOP(no_child_to_wait_for, 0, 2 * TRANSPARENCY_METHODS)
+{
+	bool ignored = _i / TRANSPARENCY_METHODS == 0;
+	struct sigaction action = { .sa_handler =
+					ignored ? SIG_IGN : on_sigchld,
+		.sa_flags = SA_RESTART | (ignored ? 0 : SA_NOCLDWAIT) };
+	struct sigaction after;
+	pthread_t forker;
+
+	ck_assert_int_eq(sigaction(SIGCHLD, &action, NULL), 0);
+	passes_without_sigchld(_i % TRANSPARENCY_METHODS, true);
+	transparency_spawn(&forker, fork_unseen, NULL);
+	transparency_passes(_i % TRANSPARENCY_METHODS, PASSES);
+	transparency_set(&stop_forking, 1);
+	pthread_join(forker, NULL);
+	ck_assert_int_eq(waitpid(-1, NULL, 0), -1);
+	ck_assert_int_eq(errno, ECHILD);
+	ck_assert_int_eq(waitpid(-1, NULL, __WALL | WNOHANG), -1);
+	ck_assert_int_eq(sigaction(SIGCHLD, NULL, &after), 0);
+	ck_assert(after.sa_handler == action.sa_handler &&
+	    ((after.sa_flags ^ action.sa_flags) & SA_NOCLDWAIT) == 0);
+	ck_assert_int_le(sigchlds, created);
+}
+
+/*
+ * A thread that waits for signals gets none of ours, whatever signals these
+ * are. In sigwait() they do not show as blocked, and a handler is not asked.
+ */
+
+static int taken;
+
+static void
+fill(sigset_t *set, int kind)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGURG);
+	if (kind > 0)
+		sigaddset(set, SIGWINCH);
+	if (kind > 1)
+		sigfillset(set); /* but for 32 and 33, says libc */
+}
+
+/* The mask is empty otherwise: only in the call are they blocked, or not. */
+static __attribute__((noreturn)) void *
+take(void *arg)
+{
+	sigset_t set;
+
+	fill(&set, *(const int *)arg);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	for (;;)
+		if (sigwaitinfo(&set, NULL) > 0)
+			__atomic_add_fetch(&taken, 1, __ATOMIC_SEQ_CST);
+}
+
+TEST_LOOP(waiting, 0, 3 * TRANSPARENCY_METHODS)
+{
+	int kind = _i / TRANSPARENCY_METHODS;
+	pthread_t thread;
+
+	transparency_spawn(&thread, take, &kind);
+	transparency_passes(_i % TRANSPARENCY_METHODS, PASSES);
+	ck_assert_int_eq(taken, 0);
+	/* And its own it gets. */
+	pthread_kill(thread, SIGURG);
+	transparency_await(&taken, 1);
+	ck_assert_int_eq(taken, 1);
+}
+
+TEST_LOOP(descriptor, 0, 3 * TRANSPARENCY_METHODS)
+{
+	struct pollfd look = { .events = POLLIN };
+	int kind = _i / TRANSPARENCY_METHODS;
+	pthread_t thread;
+	sigset_t set;
+
+	fill(&set, kind);
+	/* Before the thread, which inherits it. */
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	look.fd = signalfd(-1, &set, SFD_CLOEXEC);
+	transparency_spawn(&thread, take, &kind);
+	transparency_passes(_i % TRANSPARENCY_METHODS, PASSES);
+	ck_assert_int_eq(taken, 0);
+	ck_assert_int_eq(poll(&look, 1, 0), 0);
 }

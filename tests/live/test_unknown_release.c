@@ -1,7 +1,7 @@
 /*
- * A program on a release of glibc that the library does not know: the layout
- * of the neighbour is tried. Whatever comes of it is said, and the program's
- * malloc goes on.
+ * A program with a release of glibc that the library does not know: the layout
+ * of the nearest known release is tried, the answer says so, and malloc
+ * continues to work.
  *
  * The table of layouts is this test's own: without the running release, and
  * with the row of it, or of another one, as its only neighbour's.
@@ -11,7 +11,6 @@
 #undef mu_glibc_layouts
 
 #include <gnu/libc-version.h>
-#include <sys/mman.h>
 
 #include "tests/support/live_answer.h"
 #include "tests/support/suite.h"

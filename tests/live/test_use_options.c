@@ -1,22 +1,19 @@
 /*
- * LSan's use_ options and pointer_mask: what lives in one place only is lost
- * when the option that the place depends on is off, and only then.
+ * LeakSanitizer's use_ options and pointer_mask: a block that is referred to
+ * only from one kind of place is lost if and only if the option for that place
+ * is off.
  *
  * The scenarios are programs of their own: this one, run again with options.
  */
 #include <dlfcn.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
 
 #include "tests/support/live.h"
 #include "tests/support/scenario.h"
 #include "tests/support/suite.h"
 
-/*
- * The program that tests/live/test_use_options.c asks with options: for each
- * place a block that is referred to from there only.
- */
+/* The program that is asked: for each place a block referred to from there. */
 
 enum place {
 	IN_DATA,
@@ -351,11 +348,15 @@ static char packed[64], tagged[64];
 static char pages[3 * 4096] __attribute__((aligned(4096)));
 static void *holder;
 static uintptr_t odd[5], tags[4];
+static const char *const odd_names[] = { "data", "block", "page end",
+	"page begin", "stack" };
+static const char *const tag_names[] = { "top byte", "top 16 bits",
+	"in a block", "low bits" };
 
 LIVE void
-put_packed(void *place, uintptr_t hidden)
+put_tagged(void *place, uintptr_t hidden, uintptr_t tag)
 {
-	uintptr_t word = ~hidden;
+	uintptr_t word = ~hidden | tag;
 
 	memcpy(place, &word, sizeof(word));
 }
@@ -368,18 +369,16 @@ fill_packed(char *local)
 	for (i = 0; i < 5; i++)
 		odd[i] = block_new(72);
 	put(&holder, block_new(72));
-	put_packed(packed + 3, odd[0]);
-	put_packed((char *)holder + 61, odd[1]);
-	put_packed(pages + 4096 - 3, odd[2]);
-	put_packed(pages + 2 * 4096 - 7, odd[3]);
-	put_packed(local + 5, odd[4]);
+	put_tagged(packed + 3, odd[0], 0);
+	put_tagged((char *)holder + 61, odd[1], 0);
+	put_tagged(pages + 4096 - 3, odd[2], 0);
+	put_tagged(pages + 2 * 4096 - 7, odd[3], 0);
+	put_tagged(local + 5, odd[4], 0);
 }
 
 static int
 packed_pointers(void)
 {
-	static const char *const names[] = { "data", "block", "page end",
-		"page begin", "stack" };
 	struct UnreachableMemoryInfo info = { 0 };
 	char local[64] __attribute__((aligned(8)));
 	size_t i;
@@ -389,17 +388,9 @@ packed_pointers(void)
 	scrub();
 	GetUnreachableMemory(&info, LIMIT);
 	for (i = 0; i < 5; i++)
-		say(names[i], is_lost(&info, odd[i]));
+		say(odd_names[i], is_lost(&info, odd[i]));
 	__asm__ volatile("" : : "r"(local) : "memory");
 	return answer_status(&info);
-}
-
-LIVE void
-put_tagged(void *place, uintptr_t hidden, uintptr_t tag)
-{
-	uintptr_t word = ~hidden | tag;
-
-	memcpy(place, &word, sizeof(word));
 }
 
 LIVE void
@@ -419,8 +410,6 @@ fill_tagged(void)
 static int
 tagged_pointers(void)
 {
-	static const char *const names[] = { "top byte", "top 16 bits",
-		"in a block", "low bits" };
 	struct UnreachableMemoryInfo info = { 0 };
 	size_t i;
 
@@ -428,7 +417,7 @@ tagged_pointers(void)
 	scrub();
 	GetUnreachableMemory(&info, LIMIT);
 	for (i = 0; i < 4; i++)
-		say(names[i], is_lost(&info, tags[i]));
+		say(tag_names[i], is_lost(&info, tags[i]));
 	return answer_status(&info);
 }
 
@@ -540,18 +529,16 @@ TEST(all_options_off)
 
 TEST(unaligned_pointers)
 {
-	static const char *const names[] = { "data", "block", "page end",
-		"page begin", "stack" };
 	size_t i;
 
 	ask_with("packed_pointers", "");
 	expect_line("status 0 reason <>");
 	for (i = 0; i < 5; i++)
-		expect(names[i], true);
+		expect(odd_names[i], true);
 	ask_with("packed_pointers", "use_unaligned=1");
 	expect_line("status 0 reason <by option: use_unaligned=1>");
 	for (i = 0; i < 5; i++)
-		expect(names[i], false);
+		expect(odd_names[i], false);
 	ask_with("packed_pointers", "use_unaligned=1:use_stacks=0");
 	expect("stack", true);
 	expect("data", false);
@@ -565,25 +552,28 @@ TEST(unaligned_pointers)
 	}
 }
 
-TEST(pointers_with_tags)
+TEST_LOOP(pointers_with_tags, 0, 3)
 {
-	ask_with("tagged_pointers", "");
-	expect("top byte", true);
-	expect("top 16 bits", true);
-	expect("in a block", true);
-	expect("low bits", false);
-	ask_with("tagged_pointers", "pointer_mask=0x00ffffffffffffff");
-	expect_line("status 0 reason <by option: pointer_mask="
-		    "0xffffffffffffff>");
-	expect("top byte", false);
-	expect("top 16 bits", true);
-	expect("in a block", false);
-	expect("low bits", false);
-	ask_with("tagged_pointers", "pointer_mask=281474976710655");
-	expect("top byte", false);
-	expect("top 16 bits", false);
-	expect("in a block", false);
-	expect("low bits", false);
+	static const struct {
+		const char *setting, *mask; /* as the answer says it */
+		bool lost[4];
+	} rows[] = {
+		{ "", "", { true, true, true } },
+		{ "pointer_mask=0x00ffffffffffffff", "0xffffffffffffff",
+		    { false, true } },
+		{ "pointer_mask=281474976710655", "0xffffffffffff", { false } },
+	};
+	char line[128] = "status 0 reason <>";
+	size_t i;
+
+	ask_with("tagged_pointers", rows[_i].setting);
+	if (_i > 0)
+		snprintf(line, sizeof(line),
+		    "status 0 reason <by option: pointer_mask=%s>",
+		    rows[_i].mask);
+	expect_line(line);
+	for (i = 0; i < 4; i++)
+		expect(tag_names[i], rows[_i].lost[i]);
 }
 
 #if defined(__x86_64__)
@@ -608,10 +598,4 @@ TEST(reports_say_so)
 	ck_assert_ptr_null(strstr(child.err_text, "by option"));
 }
 
-static int
-play(int argc, char **argv)
-{
-	return scenario_run(scenarios, argc, argv);
-}
-
-SUITE(.play = play);
+SCENARIO_SUITE(scenarios, .timeout = 0);

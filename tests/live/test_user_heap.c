@@ -1,9 +1,7 @@
 /*
- * A heap that the program brings: a pool with memory of its own and a mutex, by
- * Android's four functions. Its blocks are judged like those of malloc.
+ * A heap that the program registers: a pool with separate memory and a mutex,
+ * by Android's four functions. Its blocks are checked like those of malloc.
  */
-#include <sys/mman.h>
-
 #include "lib/state/library.h"
 #include "tests/support/live_answer.h"
 #include "tests/support/suite.h"
@@ -303,7 +301,7 @@ crash(uintptr_t base, size_t size,
 	return 0;
 }
 
-/* In the image only: the program goes on. */
+/* In the image only: the program keeps running. */
 TEST(crashing)
 {
 	ck_assert(memunreachable_unregister_heap(&heap));

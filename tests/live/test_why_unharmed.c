@@ -1,7 +1,7 @@
 /*
- * Asking who points at a block has no effect on the program: many ask at a
- * time, beside passes for leaks and threads that allocate, and the program is
- * as it was.
+ * memunreachable_why_reachable() has no effect on the program: several threads
+ * call it at a time, beside passes for leaks and threads that allocate, and the
+ * program is unchanged.
  */
 #include "memunreachable/memunreachable.h"
 #include "tests/support/hide.h"

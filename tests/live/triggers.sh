@@ -1,7 +1,7 @@
 #!/bin/sh
-# The library preloaded into a program that knows nothing of it: asked by a
-# signal, at the end of the program, and, with no option set, at no cost: no
-# thread, no handler, no open file, no mapping but its own segments.
+# The library preloaded into a program that was built without it: a report by
+# signal, at the end of the program, and without options no effect: no thread,
+# no handler, no open file, no mapping but its segments.
 set -u
 # shellcheck source=tests/support/script_setup.sh
 . "$(dirname "$0")/../support/script_setup.sh"

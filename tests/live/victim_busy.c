@@ -1,8 +1,8 @@
 /*
- * A program that knows nothing of us, is never at rest, and can tell whether
- * anything was done to it: threads that allocate and check what they hold, one
- * that sleeps and one that reads, where no call may be cut short, signals that
- * are counted, children that are waited for, work with a known result.
+ * A busy program that does not use the library and can tell whether anything
+ * was changed: threads that allocate and verify their blocks, one that sleeps
+ * and one that reads, where no call may end early, signals that are counted,
+ * children that are waited for, work with a known result.
  *
  * It loses blocks first: its first lines tell which entries they make,
  * "<address in hexadecimal> <blocks below>", then how many blocks and bytes in

@@ -1,6 +1,6 @@
 /*
  * Loses blocks of all shapes, asks the library about them, prints the answer,
- * and waits to be looked at from outside: see test_core_files.c.
+ * and waits to be checked from outside: see test_core_files.c.
  *
  * Usage: victim_core THREADS
  *	all 14 304120			blocks and bytes that are lost

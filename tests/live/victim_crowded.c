@@ -1,6 +1,6 @@
 /*
- * A program with a large heap that a thread writes to all the time, for memory
- * groups that are nearly full. It has lost five blocks.
+ * A program with a large heap that a thread writes to all the time, for cgroups
+ * that are nearly full. It has lost five blocks.
  *
  * Usage: victim_crowded MIB WRITERS
  *

@@ -1,7 +1,7 @@
 /*
  * A program that loses one block of 24 bytes and ends as its first argument
- * says. A second argument: beside threads, one of which never rests and one of
- * which sleeps; others have a block of 2000 bytes in their hands.
+ * says. With a second argument there are other threads: one never rests, one
+ * sleeps, and others hold a block of 2000 bytes.
  */
 #include <pthread.h>
 #include <signal.h>

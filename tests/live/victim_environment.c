@@ -1,6 +1,6 @@
 /*
- * A program that is put somewhere, by its parent or by its own deeds, and runs
- * passes there: see tests/support/environment.h for what it prints.
+ * A program that is put into an environment, by its parent or by itself, and
+ * runs passes there: see tests/support/environment.h for what it prints.
  *
  * Usage: victim_environment DEED[=WORD]... ; the deeds are done in that order.
  */

@@ -1,7 +1,7 @@
 /*
- * A process whose owner does not want it to be looked at: its child sends
- * signals to every process of the same user, or takes limits from it. The
- * process itself does nothing but check that it is left as it was.
+ * A process whose owner interferes with the check: its child sends signals to
+ * every process of the same user, or lowers their limits. The process itself
+ * only verifies that it is unchanged.
  *
  * Usage: victim_hostile {stop | kill | mixed | limits | calm}
  *   stop    SIGSTOP, and seldom SIGCONT

@@ -1,6 +1,6 @@
 /*
- * A program that asks at an odd moment of its life, or from an odd stack: see
- * tests/support/environment.h for what it prints.
+ * A program that runs a pass at an unusual phase of its life, or on an unusual
+ * stack: see tests/support/environment.h for what it prints.
  *
  * Usage: victim_phase MOMENT
  */

@@ -1,8 +1,8 @@
 /*
- * A program that has never heard of the library: it loses one block of 24
- * bytes, serves one line of its input after the other, and ends with the
- * status that its argument says. It needs nothing of the library, so that
- * the linker's --as-needed leaves it out; tests preload it.
+ * A program that does not use the library: it loses one block of 24 bytes,
+ * answers each line of its input, and ends with the status of its argument. It
+ * needs no symbol of the library, so that --as-needed drops it; tests preload
+ * it.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * Loses PLANTED blocks in a given flavour of work and says how many of them
- * are found, and by whom: see planted.sh.
+ * Loses PLANTED blocks in the given flavour of work and prints how many are
+ * found, and by what: see planted.sh.
  *
  * Usage: victim_planted FLAVOUR SEED
  */

@@ -1,6 +1,6 @@
 /*
- * A program that loses blocks whose first words point to its own function, so
- * that a report looks for the name of that. It ends with its input.
+ * A program that loses blocks whose first words point to one of its functions,
+ * so that a report looks up the name. It ends with its input.
  */
 #include <stdint.h>
 #include <stdio.h>

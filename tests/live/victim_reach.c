@@ -1,7 +1,7 @@
 /*
- * A program whose pointers lie where the options say what counts: 100 bytes
- * that only a global has, 200 that only a global has at an odd place, 300 that
- * only a tagged pointer has. It waits to be looked at, or ends by _exit().
+ * A program with blocks for the use_ options: 100 bytes that only a global
+ * refers to, 200 that only an unaligned global refers to, 300 that only a
+ * tagged pointer refers to. It waits to be checked, or ends by _exit().
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,6 @@
 /*
- * A program that keeps pointers in odd places, for who looks at it from
- * outside: the place is its argument. It has lost one block of 40 bytes, and
- * nothing else.
+ * A program that keeps pointers in the place that its argument names, for
+ * checks from outside. It has lost one block of 40 bytes and nothing else.
  *
  * Usage: victim_roots PLACE. It prints "ready PID", where PID is who is to be
  * looked at, works until its input ends, and ends with 0.

@@ -1,7 +1,7 @@
 /*
- * A program with a block of 1000 bytes to which a process has the only pointer,
- * in a register, that shares the memory by clone() with CLONE_VM. It asks for a
- * report itself, prints "status leaks reason", and waits.
+ * A program whose block of 1000 bytes is held only by a register of another
+ * process, which shares the memory (clone() with CLONE_VM). It runs a pass,
+ * prints "status leaks reason", and waits.
  *
  * Usage: victim_sharer {lost | held | kept}
  *   lost  there is no such process, and no pointer

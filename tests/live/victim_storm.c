@@ -1,8 +1,8 @@
 /*
- * A program that asks while other threads of it do something again and again:
- * see tests/support/environment.h for what it prints. Every pass is exact, or
- * says why it could not check; signals that were queued arrive, once each; what
- * the threads have set stays set.
+ * A program that runs passes while its other threads repeat an action: see
+ * tests/support/environment.h for what it prints. Every pass is exact, or says
+ * why it could not check; queued signals arrive once each; what the threads
+ * have set stays set.
  *
  * Usage: victim_storm STORM...
  */

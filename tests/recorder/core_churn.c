@@ -1,6 +1,6 @@
 /*
- * Threads that allocate, hand over, resize and free, and children that go on:
- * at rest the recorder knows exactly the blocks of the model.
+ * Threads that allocate, hand over, resize and free, and child processes that
+ * continue: at rest the recorder has exactly the blocks of the model.
  *
  * core_churn [SECONDS [THREADS]]
  */

@@ -1,6 +1,6 @@
 /*
- * Blocks from before all constructors, freed in main() and after it; and some
- * from main() that are freed by the last destructors.
+ * Blocks that are allocated before all constructors and freed in main() and
+ * after it; and blocks of main() that are freed by the last destructors.
  */
 #include <malloc.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
- * One mistake for each word on the command line. The addresses that it is
- * about are printed first; "went on" comes last.
+ * One mistake for each word on the command line. The addresses concerned are
+ * printed first, "went on" last.
  */
 #include <malloc.h>
 #include <signal.h>

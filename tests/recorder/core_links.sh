@@ -1,6 +1,6 @@
 #!/bin/sh
-# Preloaded, linked first, static; linked behind libc, or
-# loaded late; and other tools that have malloc in hand.
+# The recorder preloaded, linked first, linked after libc, loaded late, or in a
+# static program; and beside other tools that replace malloc.
 # work, here, failed are set by what is read in.
 # shellcheck disable=SC2154
 set -u

@@ -1,6 +1,6 @@
 /*
- * Handlers that leave by siglongjmp() out of the recorder, and stacks that come
- * to their end there: what is allocated afterwards is recorded as before.
+ * Signal handlers that leave the recorder by siglongjmp(), and stacks that
+ * overflow in it: later allocations are recorded as before.
  *
  * core_longjmp signals|stack
  */
@@ -184,7 +184,7 @@ on_end(int signo, siginfo_t *info, void *context)
 	(void)info;
 	if (dladdr((void *)pc_of(context), &module) != 0 &&
 	    strstr(module.dli_fname, "libc.so") != NULL)
-		_Exit(0); /* in the midst of the real malloc: no verdict */
+		_Exit(0); /* in the middle of the real malloc: no verdict */
 	jumps++;
 	siglongjmp(back, 1);
 }

@@ -1,6 +1,4 @@
-/*
- * Blocks given back by the wrong call.
- */
+/* Blocks that are released by the wrong function. */
 #include <cstdio>
 #include <cstdlib>
 #include <new>

@@ -129,7 +129,7 @@ failing()
 	std::set_new_handler(give_up);
 	expect(throws([] { sink = ::operator new(too_much); }), "handler");
 	expect(handled == 3, "the handler was not called 3 times");
-	/* The recorder goes on as before. */
+	/* The recorder works as before. */
 	::operator delete(checked(::operator new(100), 1, 16));
 }
 

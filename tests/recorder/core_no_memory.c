@@ -1,6 +1,6 @@
 /*
- * Address space comes to its end for the recorder, and not for the program:
- * that goes on. Reads RLIMIT_AS in MiB from its argument: what is left.
+ * The recorder runs out of address space, and the program, which does not,
+ * continues. The argument is what RLIMIT_AS leaves, in MiB.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,8 @@ main(int argc, char **argv)
 
 	limit.rlim_cur = limit.rlim_max = used_bytes() + left;
 	setrlimit(RLIMIT_AS, &limit);
-	/* 128 KiB and more are mapped apart, in spans without words as yet. */
+	/* 128 KiB and more are mapped apart, in spans that have no words yet.
+	 */
 	for (i = 0; i < BLOCKS; i++) {
 		blocks[i] = malloc(i % 2 == 0 ? 200000 : 30);
 		if (blocks[i] != NULL)

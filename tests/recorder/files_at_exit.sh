@@ -1,6 +1,6 @@
 #!/bin/sh
-# What is written at exit, and the journal line by line; and what is not done
-# without a word of the options.
+# What is written at exit, the journal line by line, and what is not written
+# without an option.
 set -u
 build=${BUILD:-build}
 program=$build/tests/recorder/files_program

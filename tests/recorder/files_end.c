@@ -1,6 +1,6 @@
 /*
- * A program that has much to be written, asks for it by a signal, and ends at
- * once: its first argument is the signal, the second one how it ends.
+ * A program that requests a large file by a signal and ends at once. Arguments:
+ * the signal, and how to end.
  */
 #include <pthread.h>
 #include <signal.h>

@@ -1,5 +1,6 @@
 #!/bin/sh
-# A file that is being written when the program ends is whole: the end waits.
+# A file that is being written when the program ends is complete: the end
+# waits.
 set -u
 build=${BUILD:-build}
 program=$build/tests/recorder/files_end

@@ -1,6 +1,6 @@
 /*
- * A program that asks the recorder, and one that knows nothing of it: what it
- * does is its first argument. Exit status 0, or the line that was wrong.
+ * A program that calls the recorder, and one that does not know it: its first
+ * argument chooses. Exit status 0, or the line of the failed check.
  */
 #include <errno.h>
 #include <malloc.h>

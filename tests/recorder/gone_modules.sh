@@ -255,7 +255,7 @@ counts() {
 	printf '%s\n' 'lose_one 10' 'lose_two 16' 'lose_two 4' |
 		diff - "$work/counts" || fail "$2: $(cat "$1")"
 }
-"$command" --backtrace -- "$work/places" "$one" "$two" "$one" "$two" \
+"$command" --backtrace --by=block -- "$work/places" "$one" "$two" "$one" "$two" \
     </dev/null >/dev/null 2>"$work/err"
 case $? in
 77)
@@ -273,7 +273,7 @@ LD_PRELOAD=$recorder:$build/libmemunreachable.so.0 \
 "$command" --symbolize "$work/err" >"$work/text"
 counts "$work/text" "one place, by itself"
 start "$work/places" "$one" "$two" "$one" "$two"
-"$command" -q -p "$pid" >"$work/text" 2>&1
+"$command" -q --by=block -p "$pid" >"$work/text" 2>&1
 counts "$work/text" "one place, from outside"
 exec 9>&-
 wait "$pid"
@@ -312,11 +312,11 @@ int main(int argc, char **argv)
 }
 END
 "$cc" -O1 -g -fno-builtin -o "$work/often" "$work/often.c" -ldl || exit 1
-"$command" --backtrace -- "$work/often" "$one" >/dev/null 2>"$work/err"
+"$command" --backtrace --by=block -- "$work/often" "$one" >/dev/null 2>"$work/err"
 grep -q 'and [0-9]* similar unreachable bytes in 2499 allocations' "$work/err" ||
 	fail "2500 times: $(cat "$work/err")"
 grep -q 'lose_one' "$work/err" || fail "2500 times: no name"
-"$command" --backtrace -- "$work/often" "$one" "$two" >/dev/null 2>"$work/err"
+"$command" --backtrace --by=block -- "$work/often" "$one" "$two" >/dev/null 2>"$work/err"
 awk '/bytes unreachable at/ { size = $1 }
 	/lose_one/ && size > 4100 || /lose_two/ && size < 5000 { bad = 1 }
 	/lose_one/ { one = 1 }

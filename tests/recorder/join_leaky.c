@@ -1,6 +1,6 @@
 /*
- * Loses two blocks, and knows nothing of recorders: "join_leaky" ends,
- * "join_leaky wait" prints "ready" and waits for the end of its input.
+ * A program without knowledge of recorders that loses two blocks: "join_leaky"
+ * ends, "join_leaky wait" prints "ready" and waits for the end of its input.
  */
 #include <stdio.h>
 #include <stdlib.h>

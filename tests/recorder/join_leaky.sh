@@ -1,6 +1,6 @@
 #!/bin/sh
-# A program that knows of no recorder loses two blocks: each way of asking tells
-# who allocated them, by file and line.
+# A program without knowledge of recorders loses two blocks: each kind of
+# report says who allocated them, by file and line.
 set -u
 # shellcheck source=tests/support/script_setup.sh
 . "$(dirname "$0")/../support/script_setup.sh"

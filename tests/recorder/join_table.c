@@ -1,8 +1,7 @@
 /*
- * A program with a recorder's tables of its blocks, like a program that a
- * recorder is linked into: it loses blocks in two ways, has freed one that is
- * held back, prints "ready" and waits for the end of its input. "join_table
- * log" logs a pass instead.
+ * A program that has a recorder's tables, as if a recorder were linked into it:
+ * it loses blocks in two ways, has freed one that is held back, prints "ready"
+ * and waits for the end of its input. "join_table log" logs a pass instead.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -46,7 +45,7 @@ lose(size_t size, uintptr_t pc, bool freed)
 	memset(block, 0, size);
 	fake_recorder_block(
 	    &fake, block, size, fake_recorder_stack(&fake, frames, 2), freed);
-	memunreachable_recorded = fake.about;
+	memunreachable_recorded = fake.header;
 }
 
 static inline __attribute__((always_inline)) uintptr_t

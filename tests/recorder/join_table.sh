@@ -1,6 +1,6 @@
 #!/bin/sh
-# A program that has a recorder's tables: a pass inside it, the command at it,
-# at a copy and while it is stopped, and at its core tell the same stacks.
+# A program that has a recorder's tables: a pass inside it, and the command at
+# the stopped process, at a copy and at its core, report the same stacks.
 set -u
 # shellcheck source=tests/support/script_setup.sh
 . "$(dirname "$0")/../support/script_setup.sh"
@@ -59,7 +59,7 @@ exec 9>"$work/in"
 await is_ready || fail "not ready"
 for how in fork read; do
 	name="-p, $how"
-	"$command" -q --stop=$how -p "$pid" >"$work/text"
+	"$command" -q --by=block --stop=$how -p "$pid" >"$work/text"
 	[ $? -eq 23 ] || fail "status"
 	check_text "$work/text"
 done
@@ -81,7 +81,7 @@ fi
 name='core'
 if command -v gcore >/dev/null &&
     gcore -o "$work/core" "$pid" >/dev/null 2>&1; then
-	"$command" -q --core "$work/core.$pid" >"$work/text"
+	"$command" -q --by=block --core "$work/core.$pid" >"$work/text"
 	check_text "$work/text"
 else
 	echo "SKIPPED: join_table: no gcore"

@@ -1,8 +1,8 @@
 /*
- * A program that knows nothing of LeakTracer and does what its arguments say:
- * lose SIZE, chain SIZE (two blocks, one in the other), free SIZE, reachable
- * SIZE, fork N (the N arguments behind are the child's), thread N, out TEXT,
- * wait (for a byte on the standard input), exit STATUS, quit STATUS (by
+ * A program without knowledge of LeakTracer that does what its arguments say:
+ * lose SIZE, chain SIZE (two blocks, one refers to the other), free SIZE,
+ * reachable SIZE, fork N (the next N arguments are the child's), thread N, out
+ * TEXT, wait (for a byte of standard input), exit STATUS, quit STATUS (by
  * _exit()).
  */
 #include <pthread.h>

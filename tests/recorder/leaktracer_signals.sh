@@ -1,5 +1,5 @@
 #!/bin/sh
-# LeakTracer by signals: a program that sits in read() starts, stops and
+# LeakTracer by signals: a program that waits in read() starts, stops and
 # reports; also a child of it, and one signal that does two things.
 # Functions are called by expect and soon.
 # shellcheck disable=SC2317

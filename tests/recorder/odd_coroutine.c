@@ -1,7 +1,7 @@
 /*
- * A coroutine's stack is unmapped, and a smaller one comes to its place, with
- * nothing above it: what was known of the pages of the first is not so any
- * more.
+ * The stack of a coroutine is unmapped and replaced by a smaller one with
+ * nothing above it: what the recorder knew of the pages of the first one no
+ * longer holds.
  */
 #include <alloca.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
- * Only the two basic operators are the program's own, and have a pool: each
- * other form has to call them ([new.delete]).
+ * The program replaces only the two basic operators, by a pool: all other forms
+ * must call these ([new.delete]).
  */
 #include <cstdio>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Programs that do what few do: some of the operators new, stacks that give way
-# to others or are small, modules at each other's addresses, no bytes at all.
+# Unusual programs: some of the operators new, stacks that are replaced or
+# small, modules at each other's addresses, allocations of no bytes.
 # work, here, failed are set by what is read in.
 # shellcheck disable=SC2154
 set -u

@@ -1,6 +1,6 @@
 /*
- * As many bytes by each call that allocates: what a sample says of them.
- * A call that asks another one must not be counted for both.
+ * Allocate the same number of bytes by each function and compare with the
+ * sample. A function that calls another one must not be counted for both.
  */
 #include <cstdio>
 #include <cstdlib>

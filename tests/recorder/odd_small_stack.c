@@ -1,7 +1,7 @@
 /*
  * The first stack is captured in a handler, on an alternate stack of 8 KiB
- * (SIGSTKSZ until glibc 2.34) with no page below it; then in a thread with the
- * least stack that it can have. 77: handlers need more here.
+ * (SIGSTKSZ until glibc 2.34) with no page below it, then in a thread with a
+ * stack of minimum size. Exit status 77: handlers need more room here.
  */
 #include <pthread.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 #!/bin/sh
-# A report never goes to what another user has put at its name: each place of a
-# report, and each thing that can be there. The name holds the process id, so
-# that the shell that becomes the program prepares it.
+# A report is never written to what another user has put at its name: each kind
+# of report, and each kind of file. The name contains the process ID, so the
+# shell that becomes the program prepares it.
 set -u
 build=$(cd "${BUILD:-build}" && pwd) || exit 1
 program=$build/tests/recorder/files_program

@@ -1,5 +1,6 @@
 /*
- * What the recorder has written, read as its header says and without its help.
+ * Read the recorder's tables as their header describes them, without using the
+ * recorder.
  */
 #ifndef TESTS_RECORDER_RECORDED_READ_H
 #define TESTS_RECORDER_RECORDED_READ_H

@@ -1,7 +1,4 @@
-/*
- * Single statements on what a program asks the recorder, or gets of it. See
- * statements_play.h.
- */
+/* Single properties of the recorder's calls. See statements_play.h. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
@@ -155,7 +152,7 @@ hooks(const char *recorded)
 	}
 }
 
-/* The program's own text stays before the dump, and goes on behind it. */
+/* The program's own text stays before the dump, and continues after it. */
 static void
 written(const char *unused)
 {

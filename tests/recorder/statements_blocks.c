@@ -1,6 +1,6 @@
 /*
- * Single statements on blocks under the recorder: sizes, stacks, what is
- * around and in them. See statements_play.h.
+ * Single properties of blocks under the recorder: sizes, stacks, guards and
+ * contents. See statements_play.h.
  */
 #include <malloc.h>
 #include <stdint.h>

@@ -1,6 +1,4 @@
-/*
- * Where the recorder's own code is in this process.
- */
+/* The address ranges of the recorder's code in this process. */
 #ifndef TESTS_RECORDER_STATEMENTS_OWN_H
 #define TESTS_RECORDER_STATEMENTS_OWN_H
 

@@ -1,6 +1,6 @@
 /*
- * A program whose first argument says what to do; a second one says what to
- * expect, or how many. Exit status 0, or the line that was wrong.
+ * A program whose first argument says what to do, and the second one what to
+ * expect, or how many. Exit status 0, or the line of the failed check.
  */
 #ifndef TESTS_RECORDER_STATEMENTS_PLAY_H
 #define TESTS_RECORDER_STATEMENTS_PLAY_H

@@ -1,6 +1,6 @@
 /*
- * What must end, and end well, while threads allocate and free: its first
- * argument says what. Exit status 0, or the line that was wrong.
+ * Operations that must end correctly while threads allocate: the first argument
+ * chooses. Exit status 0, or the line of the failed check.
  */
 #include <execinfo.h>
 #include <pthread.h>

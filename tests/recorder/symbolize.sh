@@ -1,7 +1,7 @@
 #!/bin/sh
 # symbolize=1: reports of the recorder and of the library have files and lines,
-# the program notices nothing, and without the command they are as ever. And
-# memunreachable --symbolize, for logs.
+# the program notices nothing, and without the command they are as without the
+# option. And memunreachable --symbolize, for logs.
 # shellcheck disable=SC2016 # other shells expand these
 set -u
 # shellcheck source=tests/support/script_setup.sh

@@ -1,7 +1,7 @@
 /*
- * Loses two blocks and has them reported in each way, and watches whether it
- * can notice that other processes help: by SIGCHLD, by a wait in another
- * thread, by what is left. Ends with 5; 1 and words: it noticed.
+ * Loses two blocks, reports them in each way, and checks whether it notices the
+ * helper processes: by SIGCHLD, by a wait in another thread, by descriptors or
+ * children that remain. Ends with 5, or with 1 and a message if it noticed.
  */
 #include <dirent.h>
 #include <dlfcn.h>

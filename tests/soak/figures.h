@@ -1,6 +1,4 @@
-/*
- * What the passes of the soak were like.
- */
+/* Statistics of the passes of a soak. */
 #ifndef TESTS_SOAK_FIGURES_H
 #define TESTS_SOAK_FIGURES_H
 

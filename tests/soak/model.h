@@ -1,5 +1,5 @@
 /*
- * The blocks that the soak loses, and what an answer must therefore say.
+ * The blocks that the soak loses, and what an answer must therefore contain.
  *
  * All of them are made before any thread is, where nothing has ever been, and
  * their addresses are in one table: to lose them is to wipe a part of it. Each

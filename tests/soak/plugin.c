@@ -1,6 +1,6 @@
 /*
- * What the soak loads and unloads: a library that allocates blocks, one known
- * by a variable, one by thread-local storage.
+ * The library that the soak loads and unloads: it allocates blocks, one held by
+ * a variable, one by thread-local storage.
  */
 #include <stdlib.h>
 #include <string.h>

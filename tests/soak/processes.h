@@ -1,7 +1,7 @@
 /*
  * What the soak's threads do with processes and libraries: children that end,
  * children that make a pass, programs by vfork() and posix_spawn(), threads
- * that come and go, a library that is loaded and unloaded.
+ * that start and end, a library that is loaded and unloaded.
  */
 #ifndef TESTS_SOAK_PROCESSES_H
 #define TESTS_SOAK_PROCESSES_H
@@ -44,23 +44,23 @@ LIVE int
 pass_of_child(void)
 {
 	struct UnreachableMemoryInfo info = { 0 };
-	bool judged, right;
+	bool checked, right;
 
 	alarm(CHILD_SECONDS);
 	scrub();
-	judged = GetUnreachableMemory(&info, ALL_ENTRIES);
-	right = !judged || model_agrees(&info, true);
+	checked = GetUnreachableMemory(&info, ALL_ENTRIES);
+	right = !checked || model_agrees(&info, true);
 	if (!right)
 		fprintf(stderr, "in a child: status %d, %s\n", info.status,
 		    info.reason);
 	if (!right)
 		return CHILD_WRONG;
-	if (!judged)
+	if (!checked)
 		fprintf(stderr, "a child's pass: %s: %s\n",
 		    memunreachable_status_name(info.status), info.reason);
-	if (judged && model.held > 0)
+	if (checked && model.held > 0)
 		return CHILD_HELD;
-	return judged ? info.status : CHILD_NOT_CHECKED;
+	return checked ? info.status : CHILD_NOT_CHECKED;
 }
 
 LIVE void

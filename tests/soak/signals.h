@@ -25,7 +25,7 @@ static struct {
 	unsigned long standard, melting, melting_seen, urgent, met;
 } signals;
 
-static __thread volatile unsigned own_usr1, own_urgent, own_met;
+static __thread volatile unsigned own_usr1, own_raised, own_met;
 
 static void
 on_queued(int signo, siginfo_t *info, void *context)
@@ -55,7 +55,7 @@ on_urgent(int signo, siginfo_t *info, void *context)
 	(void)signo;
 	(void)context;
 	if (info->si_code == SI_TKILL)
-		own_urgent++;
+		own_raised++;
 	else
 		own_met++;
 }
@@ -145,9 +145,9 @@ round_standard(struct soaker *soaker)
 LIVE void
 expect_urgent(unsigned wanted, unsigned met)
 {
-	if (own_urgent > wanted || own_urgent + (own_met - met) < wanted)
+	if (own_raised > wanted || own_raised + (own_met - met) < wanted)
 		wrong("SIGURG to myself came %u times, not %u; of passes %u",
-		    own_urgent, wanted, own_met - met);
+		    own_raised, wanted, own_met - met);
 }
 
 /* The signal that passes like best, mine for a while. */
@@ -155,7 +155,7 @@ static void
 round_urgent(struct soaker *soaker)
 {
 	unsigned i, times = 1 + (unsigned)roll(soaker, 8);
-	unsigned own = own_urgent, met = own_met;
+	unsigned own = own_raised, met = own_met;
 	struct timespec pause = { 0, (long)roll(soaker, NS_PER_MS) };
 
 	catch_with_info(SIGURG, on_urgent);

@@ -1,11 +1,11 @@
 /*
- * A program at full load that is asked without a pause what it has lost.
+ * A program at full load that makes pass after pass.
  *
  * 16 threads allocate, free each other's blocks, fork, start programs and
- * threads, load a library and send signals, while the main thread makes pass
- * upon pass, with the threads stopped now by ptrace, now by signal. Each
- * answer is right, or says that it is none; when all rest, nothing is left and
- * nothing is lost.
+ * threads, load a library and send signals, while the main thread makes passes,
+ * with threads stopped by ptrace and by signal in turn. Each answer is right,
+ * or says why there is none; when all threads rest, nothing of ours remains,
+ * and no signal, child or block of the program is missing.
  *
  * Usage: soak [SECONDS]    Environment: SOAK_SEED
  */
@@ -102,13 +102,13 @@ static __attribute__((noinline)) void
 pass(unsigned asked, struct figures *to)
 {
 	struct UnreachableMemoryInfo info = { 0 };
-	bool judged;
+	bool checked;
 
 	mu_library.options.stop = (enum mu_stop_option)asked;
 	scrub();
-	judged = GetUnreachableMemory(&info, LIMIT);
+	checked = GetUnreachableMemory(&info, LIMIT);
 	figures_add(to, asked, &info);
-	if (judged && !model_agrees(&info, false)) {
+	if (checked && !model_agrees(&info, false)) {
 		wrong("pass %zu, stop=%u, by %d: status %d, %s", to->passes,
 		    asked, info.stop, info.status, info.reason);
 		show(&info);

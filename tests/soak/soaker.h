@@ -1,6 +1,6 @@
 /*
- * A thread of the soak: what it does, over and over, until all rest; and what
- * is wrong, reported by the thread that sees it.
+ * A thread of the soak: it repeats its action until all stop; the thread that
+ * sees an error reports it.
  */
 #ifndef TESTS_SOAK_SOAKER_H
 #define TESTS_SOAK_SOAKER_H

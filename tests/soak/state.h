@@ -1,5 +1,6 @@
 /*
- * What the process has when all rest: the same before and after the soak.
+ * The state of the process while all threads rest: it must be the same before
+ * and after the soak.
  */
 #ifndef TESTS_SOAK_STATE_H
 #define TESTS_SOAK_STATE_H

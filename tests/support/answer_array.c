@@ -3,7 +3,7 @@
 void
 answer_array(struct mu_report *answer)
 {
-	const struct mu_entries *entries = &answer->entries;
+	struct mu_entries *entries = &answer->entries;
 	struct UnreachableMemoryInfo *info = &answer->info;
 	size_t num_more = 0;
 

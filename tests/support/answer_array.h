@@ -1,6 +1,4 @@
-/*
- * The entries of a check's answer as an array, to look at.
- */
+/* The entries of a check's answer as an array. */
 #ifndef TESTS_SUPPORT_ANSWER_ARRAY_H
 #define TESTS_SUPPORT_ANSWER_ARRAY_H
 

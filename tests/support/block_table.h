@@ -1,6 +1,4 @@
-/*
- * A table of live blocks, and what an address finds in it.
- */
+/* A table of live blocks, and the block that an address finds in it. */
 #ifndef TESTS_SUPPORT_BLOCK_TABLE_H
 #define TESTS_SUPPORT_BLOCK_TABLE_H
 

@@ -1,5 +1,5 @@
 /*
- * The set-up for system calls that shall block: one at a time, in a separate
+ * Set-ups for system calls that are to block: one at a time, in a separate
  * process. False: the kernel does not support it.
  */
 #ifndef TESTS_SUPPORT_BLOCKING_SETUPS_H

@@ -1,6 +1,6 @@
 /*
- * tests/live/victim_busy.c from outside: started, what it says it lost, and
- * whether it is unharmed at the end.
+ * Run tests/live/victim_busy.c: start it, read which blocks it lost, and ask at
+ * the end whether it is unharmed.
  */
 #ifndef TESTS_SUPPORT_BUSY_VICTIM_H
 #define TESTS_SUPPORT_BUSY_VICTIM_H

@@ -26,10 +26,23 @@ captured_teardown(void)
 }
 
 enum mu_status
+stop_threads(struct mu_threads *out, pid_t pid, pid_t except,
+    struct mu_arena *arena, uint64_t deadline_ns,
+    const struct mu_threads_hooks *hooks, struct mu_why *why)
+{
+	enum mu_status status =
+	    mu_threads_prepare(out, pid, except, arena, why);
+
+	out->hooks = hooks;
+	return status == MU_OK ? mu_threads_stop_listed(out, deadline_ns, why)
+			       : status;
+}
+
+enum mu_status
 stop_hooked(pid_t pid, const struct mu_threads_hooks *hooks)
 {
-	return mu_threads_stop_hooked(&captured_threads, pid, 0,
-	    &captured_arena, in_patience(), hooks, &captured_why);
+	return stop_threads(&captured_threads, pid, 0, &captured_arena,
+	    in_patience(), hooks, &captured_why);
 }
 
 void
@@ -38,7 +51,7 @@ must_stop(pid_t pid)
 	enum mu_status status = stop_hooked(pid, NULL);
 
 	ck_assert_msg(status == MU_OK, "%s: %s", mu_status_name(status),
-	    captured_why.words);
+	    captured_why.text);
 }
 
 void
@@ -48,8 +61,8 @@ must_not_stop(
 	enum mu_status status = stop_hooked(pid, hooks);
 
 	ck_assert_msg(status == expected, "%s: %s", mu_status_name(status),
-	    captured_why.words);
-	ck_assert(captured_why.words[0] != '\0');
+	    captured_why.text);
+	ck_assert(captured_why.text[0] != '\0');
 	ck_assert_uint_eq(captured_threads.count, 0);
 	mu_threads_release(&captured_threads);
 }
@@ -66,7 +79,7 @@ take(pid_t pid)
 		status = mu_snapshot_mappings(
 		    &captured_snap, &captured_arena, &captured_why);
 	mu_threads_release(&captured_threads);
-	ck_assert_msg(status == MU_OK, "%s", captured_why.words);
+	ck_assert_msg(status == MU_OK, "%s", captured_why.text);
 }
 
 size_t

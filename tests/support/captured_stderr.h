@@ -1,4 +1,4 @@
-/* Capture the output on stderr, however it is written. */
+/* Capture stderr at the level of its descriptor. */
 #ifndef TESTS_SUPPORT_CAPTURED_STDERR_H
 #define TESTS_SUPPORT_CAPTURED_STDERR_H
 

@@ -46,9 +46,9 @@ void
 must_say(int status, const char *words, const char *cure)
 {
 	struct UnreachableMemoryInfo info = { .leaks = NULL };
-	bool judged = GetUnreachableMemory(&info, 10);
+	bool checked = GetUnreachableMemory(&info, 10);
 
-	ck_assert_int_eq(judged,
+	ck_assert_int_eq(checked,
 	    info.status == MEMUNREACHABLE_COMPLETE ||
 		info.status == MEMUNREACHABLE_PARTIAL);
 	check_info(&info, status, words, cure);

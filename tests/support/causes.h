@@ -1,6 +1,4 @@
-/*
- * A pass that says why: its status, its words, and the cure in them.
- */
+/* A pass that fails for a known cause: its status, reason and remedy. */
 #ifndef TESTS_SUPPORT_CAUSES_H
 #define TESTS_SUPPORT_CAUSES_H
 

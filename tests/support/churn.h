@@ -1,7 +1,7 @@
 /*
  * Threads that allocate and free all the time: every size, plain, zeroed,
- * aligned, resized and mmapped, each other's blocks too. What a thread holds
- * is a list, in reach of one pointer.
+ * aligned, resized and mmapped, also each other's blocks. What a thread holds
+ * is a list that one pointer leads to.
  */
 #ifndef TESTS_SUPPORT_CHURN_H
 #define TESTS_SUPPORT_CHURN_H

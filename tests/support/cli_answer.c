@@ -23,6 +23,30 @@ cli_find(void *ctx, uintptr_t address, struct mu_symbol *symbol)
 	return true;
 }
 
+bool
+cli_find_type(void *ctx, uintptr_t begin, struct mu_type *type)
+{
+	(void)ctx;
+	*type = (struct mu_type) {
+		.name = "Session",
+		.source = MU_TYPE_VTABLE,
+		.certain = true,
+	};
+	if (begin == 0x55aa0010)
+		*type = (struct mu_type) {
+			.name = "text",
+			.text = "A=\033b",
+			.source = MU_TYPE_CONTENT,
+		};
+	if (begin == 0x55aa0020)
+		*type = (struct mu_type) {
+			.name = "Gtk\nWindow",
+			.source = MU_TYPE_TAG,
+			.offset = 96,
+		};
+	return true;
+}
+
 const struct mu_names cli_names = { .find = cli_find, .words = true };
 
 void

@@ -1,6 +1,4 @@
-/*
- * A made-up answer with everything in it, and names for its addresses.
- */
+/* A made-up answer that contains everything, and names for its addresses. */
 #ifndef TESTS_SUPPORT_CLI_ANSWER_H
 #define TESTS_SUPPORT_CLI_ANSWER_H
 
@@ -13,7 +11,10 @@
 /* The context is not looked at. */
 bool cli_find(void *ctx, uintptr_t address, struct mu_symbol *symbol);
 
-extern const struct mu_names cli_names;
+/* A certain type, a text, and a probable type, for the three entries. */
+bool cli_find_type(void *ctx, uintptr_t begin, struct mu_type *type);
+
+extern const struct mu_names cli_names; /* without types */
 
 void cli_put_word(struct Leak *leak, size_t index, uintptr_t word);
 

@@ -1,6 +1,4 @@
-/*
- * The time, and waiting for it to pass.
- */
+/* Reading the clock, and waiting. */
 #ifndef TESTS_SUPPORT_CLOCK_H
 #define TESTS_SUPPORT_CLOCK_H
 

@@ -126,10 +126,10 @@ must_copy(void)
 	    &copied_copy, &captured_threads, in_patience(), &captured_why);
 
 	if (status == MU_OK)
-		status = mu_process_copy_settle(
+		status = mu_process_copy_await_stop(
 		    &copied_copy, in_patience(), &captured_why);
 	ck_assert_msg(status == MU_OK, "%s: %s", mu_status_name(status),
-	    captured_why.words);
+	    captured_why.text);
 	ck_assert_int_gt(copied_copy.pid, 0);
 }
 
@@ -140,20 +140,34 @@ must_not_copy(enum mu_status expected, const char *word)
 	    &copied_copy, &captured_threads, in_patience(), &captured_why);
 
 	ck_assert_msg(status == expected, "%s: %s", mu_status_name(status),
-	    captured_why.words);
+	    captured_why.text);
 	ck_assert_msg(
-	    strstr(captured_why.words, word) != NULL, "%s", captured_why.words);
+	    strstr(captured_why.text, word) != NULL, "%s", captured_why.text);
 	ck_assert_int_eq(copied_copy.pid, 0);
+}
+
+enum mu_status
+drop_copy(pid_t pid)
+{
+	enum mu_status status;
+
+	if (copied_copy.pid == 0)
+		return MU_OK;
+	if (!mu_process_copy_end(&copied_copy, in_patience()))
+		return MU_ERR_TIMEOUT;
+	status = mu_process_copy_reap_ended(
+	    &copied_copy, pid, in_patience(), &captured_why);
+	copied_copy = (struct mu_process_copy) { 0 };
+	return status;
 }
 
 void
 must_drop(pid_t pid)
 {
-	enum mu_status status = mu_process_copy_drop(
-	    &copied_copy, pid, in_patience(), &captured_why);
+	enum mu_status status = drop_copy(pid);
 
 	ck_assert_msg(status == MU_OK, "%s: %s", mu_status_name(status),
-	    captured_why.words);
+	    captured_why.text);
 	ck_assert_int_eq(copied_copy.pid, 0);
 }
 

@@ -1,7 +1,6 @@
 /*
- * A victim that works, and is copied: its memory changes all the time, it
- * watches for children and signals that are not its own, and says in shared
- * memory what it saw.
+ * A busy victim that is copied: its memory changes all the time, it watches for
+ * unexpected children and signals, and writes what it saw to shared memory.
  */
 #ifndef TESTS_SUPPORT_COPIED_H
 #define TESTS_SUPPORT_COPIED_H
@@ -11,7 +10,7 @@
 #include <sched.h>
 #include <sys/uio.h>
 
-#include "ptrace/live/process_copy.h"
+#include "ptrace/live/process_copy_end.h"
 #include "tests/support/captured.h"
 
 #define WORDS 65536 /* of memory that changes */
@@ -52,6 +51,9 @@ void copied_end(struct copied *victim);
 
 void must_copy(void);
 void must_not_copy(enum mu_status expected, const char *word);
+
+/* End and reap the copy, if there is one. */
+enum mu_status drop_copy(pid_t pid);
 void must_drop(pid_t pid);
 
 /* SIZE bytes of PID at ADDRESS, through /proc. */

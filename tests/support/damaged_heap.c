@@ -38,7 +38,8 @@ allocate_elsewhere(void *unused)
 	return NULL;
 }
 
-/* Fill the tcache's list for SIZE, so that what is freed next goes on. */
+/* Fill the tcache's list for SIZE, so that the next freed block goes to a bin.
+ */
 static void
 fill_tcache(size_t size)
 {
@@ -172,9 +173,9 @@ refused(void (*damage)(void), const char *words)
 	struct answer answer = damaged_ask(damage, NULL);
 
 	ck_assert_msg(answer.status == MU_ERR_HEAP_INCONSISTENT &&
-		strstr(answer.why.words, words) != NULL,
+		strstr(answer.why.text, words) != NULL,
 	    "%s: \"%s\", wanted \"%s\"", mu_status_name(answer.status),
-	    answer.why.words, words);
+	    answer.why.text, words);
 }
 
 uintptr_t

@@ -1,6 +1,6 @@
 /*
- * A heap to be damaged one word at a time. A forked child damages its own heap,
- * reads it, and says what came of it; it allocates nothing after the damage.
+ * Damage a heap one word at a time. A forked child damages its heap, reads it,
+ * and sends the result; it allocates nothing after the damage.
  */
 #ifndef TESTS_SUPPORT_DAMAGED_HEAP_H
 #define TESTS_SUPPORT_DAMAGED_HEAP_H

@@ -263,20 +263,20 @@ environment_begin(void)
 
 /* The words for INFO: see above. True if it is exact. */
 static __attribute__((noinline)) bool
-environment_tell(
+environment_report(
     const struct UnreachableMemoryInfo *info, char *words, size_t size)
 {
 	static const char *const stops[] = { "none", "ptrace", "signal" };
 	const char *status = memunreachable_status_name(info->status),
 		   *stop = (unsigned)info->stop < 3 ? stops[info->stop] : "?";
-	bool judged = info->status == MEMUNREACHABLE_COMPLETE ||
+	bool checked = info->status == MEMUNREACHABLE_COMPLETE ||
 	    info->status == MEMUNREACHABLE_PARTIAL;
-	bool exact = judged && info->num_leaks == ENVIRONMENT_LOST &&
+	bool exact = checked && info->num_leaks == ENVIRONMENT_LOST &&
 	    info->leak_bytes == environment_lost_bytes;
 
 	if (exact && info->reason[0] == '\0')
 		snprintf(words, size, "%s by %s: exact", status, stop);
-	else if (judged)
+	else if (checked)
 		snprintf(words, size,
 		    "%s by %s: %zu of %d blocks, %zu of %zu bytes %s", status,
 		    stop, info->num_leaks, ENVIRONMENT_LOST, info->leak_bytes,
@@ -301,7 +301,7 @@ environment_pass(char *words, size_t size)
 	GetUnreachableMemory(&info, 20);
 	if (errno != ENVIRONMENT_ERRNO)
 		environment_say("errno changed: ");
-	exact = environment_tell(&info, words, size);
+	exact = environment_report(&info, words, size);
 	if (info.num_leaks > ENVIRONMENT_LOST && environment_shown++ < 2)
 		show(&info);
 	if (info.num_leaks < environment_num_lost && environment_shown++ < 2 &&

@@ -1,6 +1,6 @@
 /*
- * Seccomp filters as sandboxes have them: a list of system calls, and what
- * becomes of who makes one.
+ * Seccomp filters like those of sandboxes: a list of system calls, and what
+ * happens to a caller.
  */
 #ifndef TESTS_SUPPORT_ENVIRONMENT_FILTERS_H
 #define TESTS_SUPPORT_ENVIRONMENT_FILTERS_H

@@ -1,5 +1,5 @@
 /*
- * What a pass must leave as it was, as lines of text: descriptors, signal
+ * What a pass must leave unchanged, as lines of text: descriptors, signal
  * dispositions, the alternate stack, mappings, and of every thread its masks
  * and its tracer. Two such texts are compared line by line.
  *

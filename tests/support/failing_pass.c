@@ -1,4 +1,7 @@
 #include "tests/support/failing_pass.h"
+
+#include <sys/ptrace.h>
+
 #define PAUSE_US 20000
 
 struct fault_record *
@@ -286,7 +289,7 @@ failing_body(void *arg)
 	errno = 4712;
 	thread_state_look(&state);
 	fault_switch(failing, 1);
-	failing->judged = GetUnreachableMemory(&failing->info, 10);
+	failing->checked = GetUnreachableMemory(&failing->info, 10);
 	fault_switch(failing, 0);
 	failing->changed = !thread_state_same(&state);
 	if (failing->files != NULL)
@@ -371,7 +374,7 @@ belongings_begin(struct belongings *own)
 	ck_assert(failing_pass_run(&first));
 	/* Its thread's stack stays with libc and is used again. */
 	unharmed_look(&own->unharmed);
-	ck_assert_msg(first.judged, "%s", first.info.reason);
+	ck_assert_msg(first.checked, "%s", first.info.reason);
 	ck_assert_msg(first.info.status == MEMUNREACHABLE_COMPLETE, "%s",
 	    first.info.reason);
 	ck_assert_uint_ge(first.info.num_leaks, 1);
@@ -388,7 +391,7 @@ belongings_check(struct belongings *own, const struct failing_pass *failing)
 	unharmed_check(&own->unharmed);
 	ck_assert_msg(!failing->changed,
 	    "the asking thread's errno, signal mask or stack has changed");
-	if (!failing->judged) {
+	if (!failing->checked) {
 		ck_assert_int_gt(info->status, MEMUNREACHABLE_PARTIAL);
 		ck_assert_str_ne(info->reason, "");
 		ck_assert_uint_eq(info->num_leaks, 0);
@@ -398,7 +401,7 @@ belongings_check(struct belongings *own, const struct failing_pass *failing)
 	else
 		ck_assert_uint_le(info->num_leaks, own->num_leaks);
 	ck_assert(failing_pass_run(&next));
-	ck_assert_msg(next.judged, "%s", next.info.reason);
+	ck_assert_msg(next.checked, "%s", next.info.reason);
 	ck_assert_msg(next.info.status == MEMUNREACHABLE_COMPLETE, "%s",
 	    next.info.reason);
 	ck_assert_uint_eq(next.info.num_leaks, own->num_leaks);
@@ -409,4 +412,47 @@ void
 belongings_end(struct belongings *own)
 {
 	unharmed_end(&own->unharmed);
+}
+
+/* Until END is closed: every signal that TARGET gets stops it for us. */
+static _Noreturn void
+debug(pid_t target, int end)
+{
+	struct pollfd closed = { end, POLLIN, 0 };
+	int status;
+
+	while (poll(&closed, 1, 1) == 0)
+		if (waitpid(target, &status, __WALL | WNOHANG) == target &&
+		    WIFSTOPPED(status))
+			ptrace(PTRACE_CONT, target, 0, WSTOPSIG(status));
+	ptrace(PTRACE_INTERRUPT, target, 0, 0);
+	waitpid(target, &status, __WALL);
+	ptrace(
+	    PTRACE_DETACH, target, 0, status >> 16 == 0 ? WSTOPSIG(status) : 0);
+	_exit(0);
+}
+
+pid_t
+start_debugger(int *end)
+{
+	pid_t pid, target = getpid();
+	int ends[2][2];
+	char byte;
+
+	ck_assert(pipe(ends[0]) == 0 && pipe(ends[1]) == 0);
+	pid = fork();
+	if (pid == 0) {
+		close(ends[1][1]);
+		prctl(PR_SET_NAME, "a-debugger");
+		byte = ptrace(PTRACE_SEIZE, target, 0, 0) == 0 ? 'y' : 'n';
+		if (write(ends[0][1], &byte, 1) == 1 && byte == 'y')
+			debug(target, ends[1][0]);
+		_exit(1);
+	}
+	ck_assert_int_eq(read(ends[0][0], &byte, 1), 1);
+	close(ends[0][0]);
+	close(ends[0][1]);
+	close(ends[1][0]);
+	*end = ends[1][1];
+	return byte == 'y' ? pid : -pid;
 }

@@ -1,6 +1,6 @@
 /*
- * A pass in a separate thread that a watched call makes fail, in a program that
- * continues: its answer, and that nothing is left of it.
+ * A pass in a separate thread in which a watched system call fails, while the
+ * program continues: its answer, and a check that nothing of it remains.
  */
 #ifndef TESTS_SUPPORT_FAILING_PASS_H
 #define TESTS_SUPPORT_FAILING_PASS_H
@@ -128,7 +128,7 @@ struct failing_pass {
 	bool by_filter;              /* deny without a supervisor */
 	int listener, installed, go;
 	bool acted; /* the call was met */
-	bool judged;
+	bool checked;
 	bool changed; /* the thread's own errno, signal mask or stack */
 	struct UnreachableMemoryInfo info; /* leaks freed */
 };
@@ -152,5 +152,11 @@ void belongings_check(
     struct belongings *own, const struct failing_pass *failing);
 
 void belongings_end(struct belongings *own);
+
+/*
+ * A child, named "a-debugger", that traces the calling thread until *END is
+ * closed; minus its number if it may not.
+ */
+pid_t start_debugger(int *end);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * A heap made by a test: blocks in a pool of their own, either listed one by
- * one or as glibc-like chunks of one span.
+ * A heap made by a test: blocks in a separate pool, listed one by one or as
+ * glibc-like chunks of one span.
  */
 #ifndef TESTS_SUPPORT_FAKE_HEAP_H
 #define TESTS_SUPPORT_FAKE_HEAP_H
@@ -19,6 +19,12 @@ enum fake_kind { FAKE_LISTED, FAKE_SPAN, FAKE_KINDS };
 
 #define FAKE_NO_DEADLINE UINT64_MAX
 #define FAKE_MIN_CHUNK 32
+
+/*
+ * Add a block of SIZE usable bytes, which ends span->tail bytes before a
+ * multiple of MU_GRAIN and overlaps no other.
+ */
+void fake_set(struct mu_span *span, uintptr_t address, size_t size);
 
 struct fake_heap {
 	enum fake_kind kind;

@@ -20,16 +20,17 @@ fake_recorder_open(struct fake_recorder *fake)
 	fake->directory = fake_recorder_map(FAKE_DIRECTORY_SIZE);
 	fake->depot = fake_recorder_map(MU_DEPOT_BLOCKS * sizeof(*fake->depot));
 	fake->depot[0] = (uint64_t)fake_recorder_map(FAKE_DEPOT_SIZE);
-	fake->about = (struct mu_recorded) {
+	fake->header = (struct mu_recorded) {
 		.version = MU_RECORDED_VERSION,
-		.size = sizeof(fake->about),
+		.size = sizeof(fake->header),
 		.flags = MU_RECORDED_STACKS,
 		.max_frames = 16,
 		.directory = (uint64_t)fake->directory,
 		.depot = (uint64_t)fake->depot,
 		.lowest = UINT64_MAX,
 	};
-	memcpy(fake->about.magic, MU_RECORDED_MAGIC, sizeof(fake->about.magic));
+	memcpy(
+	    fake->header.magic, MU_RECORDED_MAGIC, sizeof(fake->header.magic));
 }
 
 void
@@ -40,8 +41,8 @@ fake_recorder_close(struct fake_recorder *fake)
 	for (i = 0; i < MU_DEPOT_BLOCKS; i++)
 		if (fake->depot[i] != 0)
 			munmap((void *)fake->depot[i], FAKE_DEPOT_SIZE);
-	for (i = fake->about.lowest >> MU_SHADOW_SPAN_SHIFT;
-	     i <= fake->about.highest >> MU_SHADOW_SPAN_SHIFT; i++)
+	for (i = fake->header.lowest >> MU_SHADOW_SPAN_SHIFT;
+	     i <= fake->header.highest >> MU_SHADOW_SPAN_SHIFT; i++)
 		if (fake->directory[i] != 0)
 			munmap((void *)fake->directory[i], FAKE_SPAN_SIZE);
 	munmap(fake->directory, FAKE_DIRECTORY_SIZE);
@@ -105,8 +106,8 @@ fake_recorder_block(struct fake_recorder *fake, const void *block, size_t size,
 	*fake_recorder_word(fake, begin) =
 	    mu_shadow_word(stack, MU_BLOCK_MALLOC) |
 	    (freed ? MU_SHADOW_FREED : 0);
-	if (begin < fake->about.lowest)
-		fake->about.lowest = begin;
-	if (begin + size > fake->about.highest)
-		fake->about.highest = begin + size;
+	if (begin < fake->header.lowest)
+		fake->header.lowest = begin;
+	if (begin + size > fake->header.highest)
+		fake->header.highest = begin + size;
 }

@@ -1,6 +1,6 @@
 /*
- * A recorder made by a test: tables as mu/recorded.h describes them, in memory
- * of their own.
+ * A recorder made by a test: tables as mu/recorded.h describes them, in
+ * separate memory.
  */
 #ifndef TESTS_SUPPORT_FAKE_RECORDER_H
 #define TESTS_SUPPORT_FAKE_RECORDER_H
@@ -14,7 +14,7 @@
 #define FAKE_SPAN_SIZE ((size_t)MU_SHADOW_WORDS * sizeof(uint32_t))
 
 struct fake_recorder {
-	struct mu_recorded about;
+	struct mu_recorded header;
 	uint64_t *directory, *depot;
 	uint32_t next; /* unit */
 };

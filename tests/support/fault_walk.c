@@ -214,7 +214,7 @@ walk_begin(struct walk *walk, enum walk_method method, enum fault_role role)
 		belongings_end(&walk->own);
 		return false;
 	}
-	ck_assert_msg(probe.judged, "%s", probe.info.reason);
+	ck_assert_msg(probe.checked, "%s", probe.info.reason);
 	ck_assert_int_eq(probe.info.stop,
 	    method == METHOD_PTRACE ? MEMUNREACHABLE_STOP_PTRACE
 				    : MEMUNREACHABLE_STOP_SIGNAL);
@@ -246,7 +246,7 @@ void
 walk_count(struct walk *walk, const struct failing_pass *failing)
 {
 	walk->spoilt++;
-	if (!failing->judged)
+	if (!failing->checked)
 		walk->failed++;
 	else if (failing->info.status == MEMUNREACHABLE_COMPLETE)
 		walk->complete++;

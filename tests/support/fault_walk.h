@@ -1,7 +1,6 @@
 /*
- * Walking through all the calls of a pass: a probe lists what each process
- * calls and how often, then each of these calls is spoilt in turn. The probe
- * makes the list, so that it cannot be forgotten to be kept up.
+ * Fail all system calls of a pass, one after the other: a probe lists what each
+ * process calls and how often, so that the list is always up to date.
  *
  * FAULTS_FULL=1 in the environment: every call with every error. Otherwise one
  * error each and, of calls that repeat one another, the first, second, fourth,

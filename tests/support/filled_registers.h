@@ -1,6 +1,6 @@
 /*
- * A thread that holds known words in all of its registers (x86-64), and
- * nowhere else that moves.
+ * A thread that holds known words in all of its registers (x86-64), and not in
+ * memory that changes.
  */
 #ifndef TESTS_SUPPORT_FILLED_REGISTERS_H
 #define TESTS_SUPPORT_FILLED_REGISTERS_H

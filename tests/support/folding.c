@@ -4,6 +4,7 @@ struct fake_heap folding_heap;
 struct mu_leaks folding_leaks;
 struct mu_leak *folding_entries; /* of these */
 struct mu_why folding_why;
+struct mu_fold_wanted folding_wanted;
 struct mu_graph folding_graph;
 
 void (*after_make)(void);
@@ -26,6 +27,7 @@ folding_teardown(void)
 	fake_heap_close(&folding_heap);
 	free(folding_entries);
 	folding_entries = NULL;
+	folding_wanted = (struct mu_fold_wanted) { .limit = 0 };
 }
 
 void **
@@ -56,7 +58,9 @@ fold_until(size_t limit, uint64_t deadline_ns)
 	if (after_make != NULL)
 		after_make();
 	folding_heap.arena.fail_at = fail_at;
-	status = mu_fold(&folding_leaks, &folding_graph, limit, true,
+	folding_wanted.limit = limit;
+	folding_wanted.contents = folding_wanted.list = true;
+	status = mu_fold(&folding_leaks, &folding_graph, &folding_wanted,
 	    deadline_ns, &folding_why);
 	free(folding_entries);
 	folding_entries = unpack(&folding_leaks.entries);

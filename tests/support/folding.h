@@ -1,6 +1,6 @@
 /*
- * What the tests of folding share: one heap, one answer, and what it has to
- * be. Each test file includes it once.
+ * What the tests of folding share: one heap, one answer, and the expected
+ * result. Each test file includes it once.
  */
 #ifndef TESTS_SUPPORT_FOLDING_H
 #define TESTS_SUPPORT_FOLDING_H
@@ -15,6 +15,7 @@ extern struct fake_heap folding_heap;
 extern struct mu_leaks folding_leaks;
 extern struct mu_leak *folding_entries; /* of these */
 extern struct mu_why folding_why;
+extern struct mu_fold_wanted folding_wanted; /* LIMIT is set by fold_until() */
 extern struct mu_graph folding_graph;
 
 /* Called when nothing is marked yet; NULL: nothing is reachable. */

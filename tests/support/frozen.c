@@ -1,4 +1,5 @@
 #include "tests/support/frozen.h"
+#include "tests/support/self_snapshot.h"
 
 struct mu_caller frozen_caller;
 struct mu_memory_self frozen_memory;
@@ -40,18 +41,18 @@ freeze(struct mu_image *image)
 		if (status == MU_OK)
 			status = mu_allocator_freeze(image);
 		if (status != MU_OK) {
-			mu_memory_self_close(&image->stop.self.memory);
+			close_self(&image->stop.self.memory);
 			mu_arena_close(&image->job.arena);
 		}
 	} while (status == MU_ERR_HEAP_INCONSISTENT && ++tries < 20);
 	if (status != MU_OK)
-		ck_abort_msg("%s", image->job.why.words);
+		ck_abort_msg("%s", image->job.why.text);
 }
 
 void
 thaw(struct mu_image *image)
 {
 	mu_allocator_thaw(image);
-	mu_memory_self_close(&image->stop.self.memory);
+	close_self(&image->stop.self.memory);
 	mu_arena_close(&image->job.arena);
 }

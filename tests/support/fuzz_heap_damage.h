@@ -1,7 +1,7 @@
 /*
- * What a fuzzer's input does to the copy of a heap: words of malloc's own data,
- * for the most part to values that stand for something; the list of mappings;
- * the threads. All of it can be undone.
+ * How a fuzzer's input damages the copy of a heap: words of malloc's data,
+ * mostly to meaningful values; the list of mappings; the threads. All of it can
+ * be undone.
  *
  * Places and values are numbers into tables that are made anew in each process,
  * so that an input means the same wherever the heap lies.

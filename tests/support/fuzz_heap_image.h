@@ -1,7 +1,7 @@
 /*
  * A copy of a small real heap, for a fuzzer to damage: with the threads' stacks
  * and local storage and libc's data. Each run of it lies between guard pages,
- * and what a reading is not told of is not to be seen by it.
+ * so that reads outside of it fault.
  */
 #ifndef TESTS_SUPPORT_FUZZ_HEAP_IMAGE_H
 #define TESTS_SUPPORT_FUZZ_HEAP_IMAGE_H

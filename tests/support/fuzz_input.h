@@ -1,6 +1,6 @@
 /*
- * What the programs in tests/fuzz share: the input, taken from the front, and
- * what must hold.
+ * What the programs in tests/fuzz share: taking input from the front, and
+ * assertions.
  */
 #ifndef TESTS_SUPPORT_FUZZ_INPUT_H
 #define TESTS_SUPPORT_FUZZ_INPUT_H

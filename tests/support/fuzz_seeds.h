@@ -1,7 +1,7 @@
 /*
- * A fuzzer of tests/fuzz as a test: each of its seeds once, with the compiler
- * that builds everything else. It is included by the program whose name it has
- * in FUZZ_NAME, behind the fuzzer's source.
+ * Run a fuzzer of tests/fuzz as a test: each of its seeds once, with the usual
+ * compiler. The program whose name is in FUZZ_NAME includes it after the
+ * fuzzer's source.
  */
 #ifndef TESTS_SUPPORT_FUZZ_SEEDS_H
 #define TESTS_SUPPORT_FUZZ_SEEDS_H

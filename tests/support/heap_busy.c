@@ -157,7 +157,7 @@ busy_setup(void)
 		busy.image.self.snap.mappings[i].executable = false;
 	heap_image_read(&busy.image, &busy.whole);
 	ck_assert_msg(busy.whole.status == MU_OK, "undamaged: %s: %s",
-	    mu_status_name(busy.whole.status), busy.whole.why.words);
+	    mu_status_name(busy.whole.status), busy.whole.why.text);
 	ck_assert_int_eq(mu_glibc_find(&busy.glibc, &busy.image.self.snap,
 			     memory, &busy.image.self.why),
 	    MU_OK);
@@ -219,10 +219,10 @@ expect_answer(enum mu_status status, const char *words)
 	struct heap_reading reading;
 
 	heap_image_read(&busy.image, &reading);
-	ck_assert_msg(reading.status == status &&
-		strstr(reading.why.words, words) != NULL,
+	ck_assert_msg(
+	    reading.status == status && strstr(reading.why.text, words) != NULL,
 	    "%s: \"%s\"; expected %s, \"%s\"", mu_status_name(reading.status),
-	    reading.why.words, mu_status_name(status), words);
+	    reading.why.text, mu_status_name(status), words);
 	heap_reading_close(&reading);
 }
 
@@ -239,7 +239,7 @@ expect_same(void)
 
 	heap_image_read(&busy.image, &reading);
 	ck_assert_msg(reading.status == MU_OK, "%s: %s",
-	    mu_status_name(reading.status), reading.why.words);
+	    mu_status_name(reading.status), reading.why.text);
 	ck_assert(heap_reading_same(&reading, &busy.whole));
 	heap_reading_close(&reading);
 }

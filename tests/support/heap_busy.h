@@ -1,7 +1,7 @@
 /*
- * A heap with something of everything, and a copy of it: three arenas, chunks
- * in tcaches, fastbins, small, large and unsorted bins, mmapped chunks of which
- * some are aligned, and threads that stand still.
+ * A varied heap, and a copy of it: three arenas, chunks in tcaches, fastbins,
+ * small, large and unsorted bins, mmapped chunks of which some are aligned, and
+ * threads that wait.
  */
 #ifndef TESTS_SUPPORT_HEAP_BUSY_H
 #define TESTS_SUPPORT_HEAP_BUSY_H

@@ -1,7 +1,6 @@
 /*
- * A copy of the memory of this process, to be damaged: the program itself goes
- * on unharmed, and its heap can be read thousands of times, wrong in another
- * word each time.
+ * A copy of the memory of this process, to be damaged: the program continues
+ * unharmed, and its heap can be read thousands of times with different damage.
  *
  * Private writable memory is copied as it was at heap_image_take(); all other
  * memory is looked at where it is.

@@ -1,6 +1,7 @@
 /*
- * A library whose segments are far apart: between them and behind the end of
- * its file the loader leaves closed mappings (Makefile: max-page-size).
+ * A library whose segments are far apart: the loader leaves inaccessible
+ * mappings between them and after the end of its file (Makefile:
+ * max-page-size).
  */
 static int value = 1;
 

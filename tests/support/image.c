@@ -27,8 +27,22 @@ image_teardown(void)
 {
 	struct mu_memory memory = { .ctx = &image.self };
 
-	mu_memory_self_close(&memory);
+	close_self(&memory);
 	mu_arena_close(&image.arena);
+}
+
+bool
+ranges_in_order(const struct mu_ranges *set)
+{
+	size_t i;
+
+	for (i = 0; i < set->count; i++) {
+		if (set->items[i].begin >= set->items[i].end)
+			return false;
+		if (i > 0 && set->items[i].begin <= set->items[i - 1].end)
+			return false;
+	}
+	return set->count <= set->max;
 }
 
 void

@@ -1,6 +1,6 @@
 /*
- * This process as the subject of a test: its own mappings as they are now,
- * and memory of known contents in them.
+ * This process as the subject of a test: its present mappings, and memory of
+ * known contents in them.
  *
  * image_open() between setup and asking; whatever is mapped or written later
  * is not in the picture.
@@ -16,7 +16,9 @@
 #include <unistd.h>
 
 #include "heapwalk/memory/self.h"
+#include "heapwalk/subject/ranges.h"
 #include "ptrace/live/mappings.h"
+#include "tests/support/self_snapshot.h"
 
 struct image {
 	struct mu_arena arena;
@@ -29,6 +31,9 @@ extern struct image image;
 void image_setup(void);
 void image_open(struct mu_snapshot *snap);
 void image_teardown(void);
+
+/* What mu_ranges_seal() guarantees. */
+bool ranges_in_order(const struct mu_ranges *set);
 
 /* Write 1 for each page of the range that is populated. */
 void image_ask(struct mu_snapshot *snap, const char *at, size_t pages,

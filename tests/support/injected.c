@@ -21,7 +21,7 @@ must_call(pid_t pid)
 {
 	enum mu_status status = call_stopped(SYS_getpid);
 
-	ck_assert_msg(status == MU_OK, "%s", captured_why.words);
+	ck_assert_msg(status == MU_OK, "%s", captured_why.text);
 	ck_assert_int_eq(injected_call.result, pid);
 }
 
@@ -31,9 +31,9 @@ must_refuse(enum mu_status expected, const char *word)
 	enum mu_status status = call_stopped(SYS_getpid);
 
 	ck_assert_msg(status == expected, "%s: %s", mu_status_name(status),
-	    captured_why.words);
+	    captured_why.text);
 	ck_assert_msg(
-	    strstr(captured_why.words, word) != NULL, "%s", captured_why.words);
+	    strstr(captured_why.text, word) != NULL, "%s", captured_why.text);
 }
 
 void

@@ -1,6 +1,6 @@
 /*
- * A system call put into a process that is stopped, and a single thread to do
- * it to: what it is doing is given by a set-up and a call of blocking_setups.h.
+ * A system call injected into a stopped process, and a single-threaded process
+ * for it: blocking_setups.h says what that is doing.
  */
 #ifndef TESTS_SUPPORT_INJECTED_H
 #define TESTS_SUPPORT_INJECTED_H

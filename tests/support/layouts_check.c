@@ -1,6 +1,6 @@
 /*
- * One release's structs against the table: see layouts.sh, which makes glibc.h
- * of that release's sources.
+ * Compare one release's structs with the table: see layouts.sh, which makes
+ * glibc.h from that release's sources.
  */
 #include <stdint.h>
 #include <stdio.h>

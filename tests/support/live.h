@@ -1,9 +1,9 @@
 /*
- * What live tests share: blocks known by hidden addresses only, the question
- * "how many are lost?", and threads that stand still when it is asked.
+ * What live tests share: blocks known by hidden addresses only, the number of
+ * lost blocks, and threads that wait during a check.
  *
- * Every function that has a plain address in its hands is noinline, and takes
- * and leaves nothing but the hidden form.
+ * Every function that handles a plain address is noinline, and its arguments
+ * and results are hidden addresses only.
  */
 #ifndef TESTS_SUPPORT_LIVE_H
 #define TESTS_SUPPORT_LIVE_H
@@ -25,7 +25,7 @@
 
 #define LIVE static __attribute__((noinline, unused))
 
-/* Registers that a call may change, with whatever they still hold. */
+/* The registers that a call may change, with their present contents. */
 void scrub_registers(void);
 
 /*
@@ -37,7 +37,10 @@ void scrub(void);
 
 void block_keep(void *block);
 
-/* A block of zeros, all its usable bytes, where no block ever was but ours. */
+/*
+ * A block whose usable bytes are all zero, at a place where only our blocks
+ * have been.
+ */
 void *block_fresh(size_t alignment, size_t size);
 
 /* A block without any pointer to it. */
@@ -56,7 +59,10 @@ void block_link(uintptr_t from, size_t offset, uintptr_t to);
 
 void show(const struct UnreachableMemoryInfo *info);
 
-/* Ask; a pass that is not complete is a failure. WANTED: show it if not so. */
+/*
+ * Run a pass; a pass that is not complete fails the test. WANTED: print the
+ * answer if it differs.
+ */
 size_t ask(size_t wanted);
 
 #define EXPECT_LEAKS(n)                       \
@@ -66,8 +72,9 @@ size_t ask(size_t wanted);
 	} while (0)
 
 /*
- * Is exactly the block at HIDDEN lost, in an answer that is complete? With
- * mu_hide(), as a plain ~ may be done before the call and kept in a register.
+ * True if exactly the block at HIDDEN is lost, in a complete answer. HIDDEN is
+ * made by mu_hide(), because a compiler may compute a plain ~ before the call
+ * and keep it in a register.
  */
 bool ask_lost(uintptr_t hidden);
 
@@ -77,14 +84,17 @@ bool ask_lost(uintptr_t hidden);
 		ck_assert(ask_lost(hidden)); \
 	} while (0)
 
-/* PLACE is where a pointer lives: none is lost while it is there, one after. */
+/*
+ * Check that PLACE is a root: no block is lost while the pointer is there, one
+ * is afterwards.
+ */
 void expect_root(void *place);
 
 void expect_no_root(void *place);
 
 /*
- * A thread that goes step by step: it parks, the test looks, the test sends it
- * on. Only hidden addresses are handed to it.
+ * A thread that runs step by step: it parks, the test checks, the test
+ * continues it. It gets hidden addresses only.
  */
 struct worker {
 	void (*body)(struct worker *);
@@ -93,12 +103,12 @@ struct worker {
 	pthread_t thread;
 	pid_t tid;
 	int reached; /* how often it parked */
-	int allowed; /* how often it was sent on */
+	int allowed; /* how often it was continued */
 };
 
 long futex(int *word, int operation, int value);
 
-/* In the thread: stand still, inside a system call. */
+/* In the thread: wait, inside a system call. */
 void worker_park(struct worker *worker);
 
 /* As in /proc: 'S' is blocked, 'Z' has ended; 0 is gone. */
@@ -107,13 +117,13 @@ char thread_state(pid_t tid);
 void worker_await(struct worker *worker, int number);
 void *worker_main(void *arg);
 
-/* Start; returns when it has parked for the first time. */
+/* Start the thread; returns when it has parked for the first time. */
 void worker_start(struct worker *worker);
 
-/* Send it on; returns when it has parked again. */
+/* Continue it; returns when it has parked again. */
 void worker_next(struct worker *worker);
 
-/* Send it on for good and join it. */
+/* Continue it for good, and join it. */
 void worker_finish(struct worker *worker);
 
 /* build/tests/live/test_x finds build/tests/support/NAME. */

@@ -1,6 +1,4 @@
-/*
- * For tests of what an answer holds: many lost blocks, and the entries.
- */
+/* For tests of the contents of an answer: many lost blocks, and the entries. */
 #ifndef TESTS_SUPPORT_LIVE_ANSWER_H
 #define TESTS_SUPPORT_LIVE_ANSWER_H
 

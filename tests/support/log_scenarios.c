@@ -14,12 +14,12 @@ int
 log_one_leak(void)
 {
 	uintptr_t hidden = lose();
-	bool judged;
+	bool checked;
 
 	scrub_stack();
-	judged = LogUnreachableMemory(true, 100);
+	checked = LogUnreachableMemory(true, 100);
 	dprintf(1, "%d %lx %d\n", getpid(), (unsigned long)mu_reveal(hidden),
-	    judged);
+	    checked);
 	return 0;
 }
 
@@ -76,6 +76,21 @@ int
 no_leaks_clean(void)
 {
 	return NoLeaks() ? 0 : 1;
+}
+
+/* Too many blocks for a pass of a millisecond. */
+int
+no_leaks_large(void)
+{
+	void **first = NULL, **block;
+	int i;
+
+	for (i = 0; i < 500000; i++) {
+		block = malloc(sizeof(*block));
+		*block = first;
+		first = block;
+	}
+	return NoLeaks() && first != NULL ? 0 : 1;
 }
 
 int
@@ -152,11 +167,11 @@ int
 bad_info(void)
 {
 	struct UnreachableMemoryInfo info = { .version = 1 };
-	bool judged = GetUnreachableMemory(NULL, 10);
+	bool checked = GetUnreachableMemory(NULL, 10);
 
-	judged |= GetUnreachableMemory(&info, 10);
-	dprintf(1, "%d %d %d %zu %s\n", judged, info.status, info.leaks == NULL,
-	    info.num_leaks, info.reason);
+	checked |= GetUnreachableMemory(&info, 10);
+	dprintf(1, "%d %d %d %zu %s\n", checked, info.status,
+	    info.leaks == NULL, info.num_leaks, info.reason);
 	return 0;
 }
 
@@ -204,6 +219,7 @@ const struct scenario scenarios[] = {
 	{ "string_of_one_leak", string_of_one_leak },
 	{ "string_of_failure", string_of_failure },
 	{ "no_leaks_clean", no_leaks_clean },
+	{ "no_leaks_large", no_leaks_large },
 	{ "no_leaks_lost", no_leaks_lost },
 	{ "no_leaks_failed", no_leaks_failed },
 	{ "no_leaks_busy", no_leaks_busy },

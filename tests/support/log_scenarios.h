@@ -1,6 +1,6 @@
 /*
- * The programs whose log is read: each loses something or cannot be checked,
- * asks in one way, and says on stdout what it got.
+ * The programs whose log is tested: each loses something or cannot be checked,
+ * requests a check in one way, and prints the result on stdout.
  */
 #ifndef TESTS_SUPPORT_LOG_SCENARIOS_H
 #define TESTS_SUPPORT_LOG_SCENARIOS_H
@@ -24,6 +24,7 @@ int get_one_leak(void);
 int string_of_one_leak(void);
 int string_of_failure(void);
 int no_leaks_clean(void);
+int no_leaks_large(void);
 int no_leaks_lost(void);
 int no_leaks_failed(void);
 

@@ -12,6 +12,7 @@
 
 #include "mu/arch/cpu.h"
 #include "mu/arch/registers.h"
+#include "ptrace/core/snapshot.h"
 
 #define MADE_PAGE 4096
 #define MADE_PARTS 20
@@ -47,5 +48,22 @@ Elf64_Phdr *made_headers(struct made_core *made);
 
 /* Lay it out; what it was made of stays, to be changed and laid out again. */
 void made_finish(struct made_core *made);
+
+/* A snapshot of a core of SIZE bytes in memory, whose files are nowhere. */
+static inline enum mu_status
+core_in_memory(struct mu_snapshot *snap, struct mu_snapshot_core *core,
+    const char *bytes, size_t size, struct mu_arena *arena, struct mu_why *why)
+{
+	static const struct mu_core_paths nowhere = { NULL, "/nonexistent" };
+	enum mu_status status;
+
+	*snap = (struct mu_snapshot) { .pid = 0 };
+	*core = (struct mu_snapshot_core) { .file.fd = -1, .memory.fd = -1 };
+	status =
+	    mu_core_file_parse(&core->file, bytes, size, "made", arena, why);
+	return status == MU_OK
+	    ? mu_snapshot_core_fill(snap, core, &nowhere, arena, why)
+	    : status;
+}
 
 #endif

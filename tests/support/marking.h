@@ -1,6 +1,6 @@
 /*
- * What the tests of marking share: one heap, its roots, and what must be left
- * over. Each test file includes it once.
+ * What the tests of marking share: one heap, its roots, and the expected
+ * unmarked blocks. Each test file includes it once.
  */
 #ifndef TESTS_SUPPORT_MARKING_H
 #define TESTS_SUPPORT_MARKING_H

@@ -100,13 +100,13 @@ void
 named_look(struct named *program)
 {
 	struct mu_mapping *mappings;
-	struct mu_why why = { .words = "" };
+	struct mu_why why = { .text = "" };
 	size_t count;
 
 	mu_arena_open(&program->arena, (size_t)64 << 20);
 	ck_assert_msg(mu_mappings_read(program->pid, &mappings, &count,
 			  &program->arena, &why) == MU_OK,
-	    "%s", why.words);
+	    "%s", why.text);
 	program->source = (struct mu_symbols_source) {
 		.mappings = mappings,
 		.num_mappings = count,

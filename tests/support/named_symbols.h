@@ -1,6 +1,4 @@
-/*
- * What the symbols of a running tests/support/named_program.cc must be.
- */
+/* The expected symbols of a running tests/support/named_program.cc. */
 #ifndef TESTS_SUPPORT_NAMED_SYMBOLS_H
 #define TESTS_SUPPORT_NAMED_SYMBOLS_H
 

@@ -1,4 +1,4 @@
-/* Packed entries in one piece. */
+/* Pack entries into one buffer. */
 #ifndef TESTS_SUPPORT_PACKED_BYTES_H
 #define TESTS_SUPPORT_PACKED_BYTES_H
 

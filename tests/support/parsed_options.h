@@ -1,6 +1,4 @@
-/*
- * Options from text, and the warnings about it.
- */
+/* Parse options from text, and collect the warnings. */
 #ifndef TESTS_SUPPORT_PARSED_OPTIONS_H
 #define TESTS_SUPPORT_PARSED_OPTIONS_H
 

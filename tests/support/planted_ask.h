@@ -1,7 +1,7 @@
 /*
- * How many of the planted blocks are found: by this library; under Valgrind,
- * by Valgrind; built with -DPLANTED_LSAN -fsanitize=leak, by LeakSanitizer,
- * which prints its answer itself.
+ * Count how many of the planted blocks are found: by this library; under
+ * Valgrind, by Valgrind; built with -DPLANTED_LSAN -fsanitize=leak, by
+ * LeakSanitizer, which prints its answer itself.
  */
 #ifndef TESTS_SUPPORT_PLANTED_ASK_H
 #define TESTS_SUPPORT_PLANTED_ASK_H

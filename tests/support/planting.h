@@ -1,6 +1,6 @@
 /*
- * A thousand blocks lost in the midst of work that allocates, frees and reuses
- * memory all the time: who finds how many of them?
+ * A thousand blocks lost in the middle of work that allocates, frees and reuses
+ * memory all the time, to compare how many each tool finds.
  *
  * Every churner keeps a list of items, each with a buffer, like a program that
  * has records and their texts. All that it holds is in reach of its list; a
@@ -31,7 +31,7 @@
 enum planting_fill {
 	FILL_ALL,     /* writes all of it */
 	FILL_HALF,    /* writes the first half: a buffer with room to grow */
-	FILL_NONE,    /* writes none of it, as yet */
+	FILL_NONE,    /* writes none of it yet */
 	FILL_CALLOC,  /* asks for zeros */
 	FILL_REALLOC, /* lets it grow, and writes what it had before */
 	FILL_ANY,     /* one or the other */

@@ -1,6 +1,4 @@
-/*
- * Workers that are threads of libc's: ThreadSanitizer knows those.
- */
+/* Workers that are threads of libc, which ThreadSanitizer supports. */
 #ifndef TESTS_SUPPORT_PTHREAD_WORKERS_H
 #define TESTS_SUPPORT_PTHREAD_WORKERS_H
 

@@ -30,8 +30,8 @@ walked_find(void)
 	ck_assert_int_eq(mu_stacks_find(&walked_stacks, &walked_snap,
 			     &walked_skip, &image.arena),
 	    MU_OK);
-	ck_assert(mu_ranges_check(&walked_stacks.dead));
-	ck_assert(mu_ranges_check(&walked_stacks.live));
+	ck_assert(ranges_in_order(&walked_stacks.dead));
+	ck_assert(ranges_in_order(&walked_stacks.live));
 }
 
 bool

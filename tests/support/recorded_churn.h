@@ -1,5 +1,5 @@
 /*
- * A thread's work on the heap: every call of the malloc family, every size up
+ * Heap operations of one thread: every call of the malloc family, every size up
  * to 8 MiB, and blocks full of what looks like chunks.
  */
 #ifndef TESTS_SUPPORT_RECORDED_CHURN_H

@@ -1,5 +1,5 @@
 /*
- * A GLib program that knows nothing of the recorder: threads of a pool, hash
+ * A GLib program without knowledge of the recorder: threads of a pool, hash
  * tables, variants, regular expressions and a main loop, for a while.
  */
 #include <glib.h>

@@ -1,7 +1,7 @@
 /*
- * Scenarios that are this test program once more, with the recorder preloaded:
- * each looks at its own heap as it goes, and ends with 0 if the walk agreed
- * with the record each time.
+ * Scenarios that run this test program again with the recorder preloaded: each
+ * looks at its heap several times, and ends with 0 if the walk agreed with the
+ * record each time.
  */
 #ifndef TESTS_SUPPORT_RECORDED_SCENARIOS_H
 #define TESTS_SUPPORT_RECORDED_SCENARIOS_H

@@ -1,12 +1,12 @@
 /*
- * What is allocated, by address, whatever the allocator may think of it.
+ * A table of what is allocated, by address.
  *
- * An open hash table without locks. A slot of it belongs to the thread that
- * stores an address there first, is given back as GONE, and never reads as
- * empty again: so a search may stop at an empty one. Neighbouring blocks are
- * neighbours in the table, so that it takes memory in step with the heap, and
- * one byte says of each of its pages whether there is anything to be read.
- * Addresses are kept hidden: the table is no reference to what it lists.
+ * An open hash table without locks. A slot belongs to the thread that first
+ * stores an address there; a freed slot becomes GONE and never reads as empty
+ * again, so a search may stop at an empty one. Neighbouring blocks are
+ * neighbours in the table, so that it grows with the heap, and one byte for
+ * each of its pages tells whether the page has entries. Addresses are stored
+ * hidden: the table is not a reference to what it lists.
  */
 #ifndef TESTS_SUPPORT_RECORDED_TABLE_H
 #define TESTS_SUPPORT_RECORDED_TABLE_H

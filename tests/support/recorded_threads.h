@@ -1,4 +1,4 @@
-/* Threads that churn while the heap is looked at, pause, and go. */
+/* Threads that churn during looks at the heap, pause, and end. */
 #ifndef TESTS_SUPPORT_RECORDED_THREADS_H
 #define TESTS_SUPPORT_RECORDED_THREADS_H
 

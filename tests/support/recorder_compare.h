@@ -55,7 +55,8 @@ look_say(const struct look *look, const char *format, ...)
 }
 
 static inline void
-look_tell(struct look *look, const char *what, uintptr_t address, size_t size)
+look_difference(
+    struct look *look, const char *what, uintptr_t address, size_t size)
 {
 	const uintptr_t *words;
 
@@ -81,11 +82,12 @@ look_at_block(void *ctx, const struct mu_block *block)
 	look->row.walked++;
 	if (entry == NULL) {
 		look->row.extra++;
-		look_tell(look, "extra", block->range.begin, size);
+		look_difference(look, "extra", block->range.begin, size);
 	} else if (entry->size != size) {
 		look->row.resized++;
-		look_tell(look, "walked as", block->range.begin, size);
-		look_tell(look, "recorded as", block->range.begin, entry->size);
+		look_difference(look, "walked as", block->range.begin, size);
+		look_difference(
+		    look, "recorded as", block->range.begin, entry->size);
 	}
 	return true;
 }
@@ -108,7 +110,7 @@ look_at_record(struct look *look)
 		    !mu_ranges_has(&look->heap.owned, address))
 			continue;
 		look->row.missing++;
-		look_tell(look, "missing", address, entry->size);
+		look_difference(look, "missing", address, entry->size);
 	}
 }
 
@@ -159,7 +161,7 @@ look_report(const struct look *look)
 	    look->program, (int)look->pid, look->when, look->calls,
 	    row->threads, row->walked, row->recorded, row->missing, row->extra,
 	    row->resized, row->own, row->unproven,
-	    mu_status_name((enum mu_status)row->status), look->self.why.words);
+	    mu_status_name((enum mu_status)row->status), look->self.why.text);
 }
 
 static inline int

@@ -1,7 +1,7 @@
 /*
- * A lock that is shared around each call of the allocator and exclusive around
- * a look at the heap: many threads may be inside the allocator at once, or
- * none.
+ * A lock that is held shared during each call of the allocator and exclusively
+ * during a look at the heap. A signal handler that interrupts a call inside the
+ * lock passes without waiting, as it would wait for its own thread.
  *
  * A thread that is inside already walks through (a signal handler that
  * interrupted it): it may not wait for itself.

@@ -1,8 +1,8 @@
 /*
- * One look at the heap, for which a copy of the process is made.
+ * Look at the heap once, in a copy of the process.
  *
  * The copy is a child without an exit signal, which no wait() of the program
- * sees, and has a separate stack, as that of a thread may be small.
+ * returns, and has a separate stack, because that of a thread may be small.
  */
 #ifndef TESTS_SUPPORT_RECORDER_LOOK_H
 #define TESTS_SUPPORT_RECORDER_LOOK_H
@@ -13,6 +13,7 @@
 
 #include "lib/state/allocator_freeze.h"
 #include "tests/support/recorder_compare.h"
+#include "tests/support/self_snapshot.h"
 
 #define LOOK_LIMITS 3
 static const int look_limits[LOOK_LIMITS] = { RLIMIT_AS, RLIMIT_DATA,
@@ -89,7 +90,7 @@ static inline void
 look_thaw(struct look *look)
 {
 	mu_allocator_thaw(&look->image);
-	mu_memory_self_close(&look->image.stop.self.memory);
+	close_self(&look->image.stop.self.memory);
 	mu_arena_close(&look->image.job.arena);
 }
 

@@ -1,8 +1,8 @@
 /*
- * When the heap is looked at: at the RECORDER_FIRST-th call (1000), then each
- * time that their number has grown by RECORDER_GROWTH percent (100), and when
- * the program ends. RECORDER_LOG names the file; without it nothing is looked
- * at but what the program asks for.
+ * The schedule of looks at the heap: at call number RECORDER_FIRST (1000), then
+ * each time that the number has grown by RECORDER_GROWTH percent (100), and at
+ * the end of the program. RECORDER_LOG names the file; without it only the
+ * program's own requests cause looks.
  */
 #ifndef TESTS_SUPPORT_RECORDER_SCHEDULE_H
 #define TESTS_SUPPORT_RECORDER_SCHEDULE_H

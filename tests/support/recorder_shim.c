@@ -45,7 +45,7 @@ enter(void)
 {
 	gate_enter();
 	if (!has_told) {
-		threads_tell();
+		threads_report();
 		if (has_key)
 			pthread_setspecific(ending, (void *)1);
 	}
@@ -98,7 +98,7 @@ static void
 in_child(void)
 {
 	num_told = 0;
-	threads_tell();
+	threads_report();
 	gate_begin();
 	calls = 0;
 	if (next_look != SIZE_MAX)

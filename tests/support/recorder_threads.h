@@ -1,6 +1,7 @@
 /*
- * Where each thread's TLS is: no file of /proc says it of another thread, so
- * each tells as soon as it first allocates. One that never did has no tcache.
+ * The TLS addresses of all threads. No file of /proc has them, so each thread
+ * registers itself at its first allocation. A thread that never allocated has
+ * no tcache.
  */
 #ifndef TESTS_SUPPORT_RECORDER_THREADS_H
 #define TESTS_SUPPORT_RECORDER_THREADS_H
@@ -24,7 +25,7 @@ static ON_START_TLS bool has_told;
 
 /* A stack that ended thread left to the next one has the same TP. */
 static inline void
-threads_tell(void)
+threads_report(void)
 {
 	uintptr_t tp = mu_arch_tp();
 	size_t i;

@@ -1,6 +1,6 @@
 /*
- * For tests of who points at a block: made-up blocks, roots and threads, and
- * the answer. Each test file includes it once.
+ * For tests of the references to a block: made-up blocks, roots and threads,
+ * and the answer. Each test file includes it once.
  */
 #ifndef TESTS_SUPPORT_REFERRING_H
 #define TESTS_SUPPORT_REFERRING_H

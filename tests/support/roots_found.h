@@ -1,6 +1,4 @@
-/*
- * The roots of this process, and what was found.
- */
+/* Find the roots of this process. */
 #ifndef TESTS_SUPPORT_ROOTS_FOUND_H
 #define TESTS_SUPPORT_ROOTS_FOUND_H
 

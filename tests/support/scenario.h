@@ -1,7 +1,7 @@
 /*
- * Run a program as a child and talk with it: by default this very test program
- * once more, with the name of a scenario as its argument, so that options are
- * read and the first allocations made as in any program, without check.
+ * Run a program as a child and talk to it: by default this test program again,
+ * with the name of a scenario as its argument, so that options are read and the
+ * first allocations made as in any program, without check.
  */
 #ifndef TESTS_SUPPORT_SCENARIO_H
 #define TESTS_SUPPORT_SCENARIO_H
@@ -34,6 +34,15 @@ struct scenario {
 
 /* For main(): run the scenario that ARGV names. -1: there is none. */
 int scenario_run(const struct scenario *scenarios, int argc, char **argv);
+
+/* Instead of SUITE() in a test whose scenarios these are, with its members. */
+#define SCENARIO_SUITE(scenarios_, ...)                      \
+	static int play_scenarios(int argc, char **argv)     \
+	{                                                    \
+		return scenario_run(scenarios_, argc, argv); \
+	}                                                    \
+                                                             \
+	SUITE(.play = play_scenarios, __VA_ARGS__)
 
 /* Start ARGV with OPTIONS (NULL: none). */
 void child_start_program(

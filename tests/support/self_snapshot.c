@@ -42,6 +42,6 @@ self_snapshot_take(
 void
 self_snapshot_release(struct self_snapshot *self)
 {
-	mu_memory_self_close(&self->snap.memory);
+	close_self(&self->snap.memory);
 	mu_arena_close(&self->arena);
 }

@@ -1,6 +1,6 @@
 /*
- * A snapshot of the calling process, all other threads of which stand still:
- * what the back ends need of one, made by hand.
+ * A snapshot of the calling process, whose other threads must wait: the fields
+ * that the back ends need, filled by hand.
  */
 #ifndef TESTS_SUPPORT_SELF_SNAPSHOT_H
 #define TESTS_SUPPORT_SELF_SNAPSHOT_H
@@ -13,6 +13,18 @@
 #include "mu/arch/cpu.h"
 #include "mu/arena.h"
 #include "ptrace/live/mappings.h"
+
+/* Undo all that was done to MEMORY. Accepts one that was only opened. */
+static inline void
+close_self(struct mu_memory *memory)
+{
+	struct mu_memory_self *self = memory->ctx;
+
+	mu_memory_self_unguard(memory);
+	mu_pages_close(&self->pages);
+	self->has_pages = false;
+	memory->blind = true;
+}
 
 struct self_snapshot {
 	struct mu_snapshot snap;

@@ -52,6 +52,17 @@ dispositions_must_be_as_before(void)
 }
 
 enum mu_status
+stop_others(uint64_t stop_ns, uint64_t leave_ns)
+{
+	enum mu_status status = mu_signal_stop_prepare(&signal_stop,
+	    mu_sys_getpid(), mu_sys_gettid(), &stop_arena, &stop_why);
+
+	return status == MU_OK
+	    ? mu_signal_stop_run(&signal_stop, stop_ns, leave_ns, &stop_why)
+	    : status;
+}
+
+enum mu_status
 stop_for(uint64_t stop_ns, uint64_t leave_ns)
 {
 	uint64_t now = mu_sys_now_ns();
@@ -59,9 +70,7 @@ stop_for(uint64_t stop_ns, uint64_t leave_ns)
 
 	read_all_dispositions(stop_before);
 	mu_sys_block_signals(&stop_mask);
-	status =
-	    mu_signal_stop_take(&signal_stop, mu_sys_getpid(), mu_sys_gettid(),
-		&stop_arena, now + stop_ns, now + leave_ns, &stop_why);
+	status = stop_others(now + stop_ns, now + leave_ns);
 	if (status != MU_OK)
 		mu_sys_restore_signals(&stop_mask);
 	/* Also after a failure. */
@@ -85,7 +94,7 @@ must_signal_stop(void)
 		status = stop_for(PATIENCE_NS, 2 * PATIENCE_NS);
 	while (status == MU_ERR_SIGNALS_BLOCKED && mu_sys_now_ns() < end_ns);
 	ck_assert_msg(
-	    status == MU_OK, "%s: %s", mu_status_name(status), stop_why.words);
+	    status == MU_OK, "%s: %s", mu_status_name(status), stop_why.text);
 	ck_assert(mu_signal_stop_is_full(&signal_stop));
 }
 
@@ -95,7 +104,7 @@ must_not_signal_stop(enum mu_status expected, uint64_t stop_ns)
 	enum mu_status status = stop_for(stop_ns, PATIENCE_NS);
 
 	ck_assert_msg(status == expected, "%s: %s", mu_status_name(status),
-	    stop_why.words);
+	    stop_why.text);
 	ck_assert(mu_signal_stop_release(&signal_stop));
 }
 

@@ -1,7 +1,4 @@
-/*
- * The threads of the test itself, stopped by signal, and a snapshot
- * of them.
- */
+/* Stop the threads of the test by signal, and take a snapshot of them. */
 #ifndef TESTS_SUPPORT_SIGNAL_STOP_H
 #define TESTS_SUPPORT_SIGNAL_STOP_H
 
@@ -46,6 +43,9 @@ void stop_set(int *word, int value);
 
 /* Until WORD is at least VALUE; for ever: the time-out. */
 void stop_await(const int *word, int value);
+
+/* Stop all other threads, for the calling one; limits as in signal_stop.h. */
+enum mu_status stop_others(uint64_t stop_ns, uint64_t leave_ns);
 
 enum mu_status stop_for(uint64_t stop_ns, uint64_t leave_ns);
 

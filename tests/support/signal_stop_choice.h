@@ -1,5 +1,6 @@
 /*
- * Which signal was it? One that the program handles is never used.
+ * Which signal was used to stop threads. It is never one that the program
+ * handles.
  */
 #ifndef TESTS_SUPPORT_SIGNAL_STOP_CHOICE_H
 #define TESTS_SUPPORT_SIGNAL_STOP_CHOICE_H

@@ -1,6 +1,5 @@
 /*
- * The same stack twice: as the recorder captures it, and by the compiler's
- * unwinder.
+ * Capture the same stack twice, by the recorder and by the compiler's unwinder.
  */
 #ifndef TESTS_SUPPORT_STACK_COMPARE_H
 #define TESTS_SUPPORT_STACK_COMPARE_H

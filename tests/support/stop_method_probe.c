@@ -1,7 +1,7 @@
 /*
- * How a pass stops threads here, in a line: "stop 2 traced 1 found 1", once for
- * this process and once for a child of it. tests/stop_methods.sh wants to see
- * that before it believes that the tests run as they are meant to.
+ * Print how a pass stops threads here, in a line: "stop 2 traced 1 found 1",
+ * once for this process and once for a child of it. tests/stop_methods.sh
+ * verifies its environment with it.
  */
 #include <stdbool.h>
 #include <sys/wait.h>

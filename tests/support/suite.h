@@ -1,6 +1,6 @@
 /*
  * A test program: one file with TESTs, or several; main() is in suite.c. Each
- * test runs in a process of its own, in the order of the file.
+ * test runs in a separate process, in the order of the file.
  *
  *	TEST(name)
  *	{
@@ -14,8 +14,22 @@
 #ifndef TESTS_SUPPORT_SUITE_H
 #define TESTS_SUPPORT_SUITE_H
 
+/* What most tests need. */
 #include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 /* Of the tests of a file. */
 struct suite {

@@ -1,6 +1,6 @@
 /*
- * A process to be looked at: the test program executed anew, which maps some
- * memory together with the test.
+ * A process to be checked: the test program executed again, which shares some
+ * mapped memory with the test.
  */
 #ifndef TESTS_SUPPORT_TARGET_PROCESS_H
 #define TESTS_SUPPORT_TARGET_PROCESS_H

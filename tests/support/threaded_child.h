@@ -1,6 +1,6 @@
 /*
- * A child process with a number of threads, which sleep and answer
- * when they are called. What a test did to it shows afterwards.
+ * A child process with a number of threads, which sleep and answer when they
+ * are called, so that any effect of the test shows.
  */
 #ifndef TESTS_SUPPORT_THREADED_CHILD_H
 #define TESTS_SUPPORT_THREADED_CHILD_H

@@ -1,6 +1,6 @@
 /*
- * Places in a dlopen'ed library where a test can put a pointer. The tests get
- * at them with dlsym().
+ * Places in a dlopen()ed library where a test can put a pointer, found by
+ * dlsym().
  */
 #ifndef TESTS_SUPPORT_TLS_SHIM_H
 #define TESTS_SUPPORT_TLS_SHIM_H

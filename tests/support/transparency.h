@@ -1,6 +1,6 @@
 /*
  * For the tests of what a program can notice of a pass: passes by each stop
- * method, and what /proc says of a thread during one.
+ * method, and the /proc files of a thread during one.
  */
 #ifndef TESTS_SUPPORT_TRANSPARENCY_H
 #define TESTS_SUPPORT_TRANSPARENCY_H

@@ -1,8 +1,8 @@
 /*
- * Is the program as it was before the pass? Threads that work all the time
- * show that all of them still run; descriptors, mappings, children, signal
- * masks, all 64 dispositions, alternate stacks, errno, tracers and stops are
- * compared, and signals that another process sends all the while are counted.
+ * Verify that a pass left the program unchanged. Threads that work all the time
+ * show that all still run; descriptors, mappings, children, signal masks, all
+ * 64 dispositions, alternate stacks, errno, tracers and stops are compared, and
+ * signals that another process sends during the pass are counted.
  */
 #ifndef TESTS_SUPPORT_UNHARMED_H
 #define TESTS_SUPPORT_UNHARMED_H

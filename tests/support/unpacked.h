@@ -1,6 +1,4 @@
-/*
- * Packed entries as an array, to look at.
- */
+/* Packed entries as an array. */
 #ifndef TESTS_SUPPORT_UNPACKED_H
 #define TESTS_SUPPORT_UNPACKED_H
 
@@ -11,5 +9,6 @@
 
 /* free() it; frames behind the first 16 are lost, but their number is not. */
 struct mu_leak *unpack(const struct mu_packed *packed);
+struct mu_lost_group *unpack_groups(const struct mu_packed *packed);
 
 #endif

@@ -1,8 +1,7 @@
 /*
- * lib/symbolize/ without files and processes: an address has the function that
- * its last digits tell, every third has a line, and every seventh of these was
- * inlined into another function. For tests of what makes use of names; it takes
- * the place of lib/symbolize/helper.c.
+ * A substitute for lib/symbolize/helper.c without files and processes: the last
+ * digits of an address tell its function, every third has a line, and every
+ * seventh of these was inlined into another function.
  */
 #ifndef TESTS_SUPPORT_VIEW_SYMBOLS_H
 #define TESTS_SUPPORT_VIEW_SYMBOLS_H

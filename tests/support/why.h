@@ -1,6 +1,6 @@
 /*
- * Asking who points at a block, and what was told: addresses are kept as
- * complements, as an answer in plain sight would be a reference itself.
+ * Ask for the references to a block. Addresses in the answer are kept as
+ * complements, because plain copies would be references themselves.
  */
 #ifndef TESTS_SUPPORT_WHY_H
 #define TESTS_SUPPORT_WHY_H

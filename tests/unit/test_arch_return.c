@@ -1,6 +1,6 @@
 /*
- * The way back from a system call in another process: which code returns to
- * what the stack says, and how an interrupted call goes on.
+ * Return from an injected system call: which code after the call returns to the
+ * address on the stack, and how an interrupted call is restarted.
  */
 
 #include "mu/arch/registers.h"

@@ -3,11 +3,6 @@
  * no free of one object, so `multiple` and `many` test that objects are apart;
  * the C++ rows (stl_vector, shared, ...) have no counterpart in C.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-
 #include "mu/arena.h"
 #include "tests/support/suite.h"
 

@@ -1,8 +1,5 @@
 /* How much memory is available, by /proc and a cgroup. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "heapwalk/memory/available.h"
 #include "tests/support/suite.h"

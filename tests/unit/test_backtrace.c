@@ -1,10 +1,5 @@
-/*
- * Frames behind the first 16: packed, unpacked, and read by number.
- */
+/* Frames after the first 16: packed, unpacked, and read by number. */
 #include "lib/report/backtrace.h"
-
-#include <stdint.h>
-#include <stdlib.h>
 
 #include "lib/pipe/entries.h"
 #include "tests/support/packed_bytes.h"

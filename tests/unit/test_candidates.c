@@ -1,10 +1,8 @@
 /*
- * What a first look found lost, on its way to the second: all of it arrives,
- * by address; a dead or damaged sender is no answer.
+ * The candidates that a first look sends to the second: all arrive, in the
+ * order of addresses; if the sender dies or sends damaged data, there is no
+ * answer.
  */
-#include <pthread.h>
-#include <unistd.h>
-
 #include "lib/pipe/candidates.h"
 #include "lib/state/sweeper_end.h"
 #include "tests/support/fake_heap.h"
@@ -86,13 +84,13 @@ TEST_LOOP(all_arrive, 0, FAKE_KINDS)
 	ck_assert_int_eq(mu_candidates_receive(&image, count), MU_OK);
 	pthread_join(thread, NULL);
 	mu_sweeper_reap(&image.sweeper, 0);
-	ck_assert_uint_eq(image.wanted.num_candidates, count);
+	ck_assert_uint_eq(image.query.num_candidates, count);
 	for (i = 0; i < BLOCKS; i++) {
 		if (i % 3 == 0)
 			continue;
 		ck_assert_uint_eq(
-		    image.wanted.candidates[n].begin, (uintptr_t)blocks[i]);
-		ck_assert_uint_eq(mu_range_size(image.wanted.candidates[n++]),
+		    image.query.candidates[n].begin, (uintptr_t)blocks[i]);
+		ck_assert_uint_eq(mu_range_size(image.query.candidates[n++]),
 		    fake_usable(&heap, 24));
 	}
 	ck_assert_uint_eq(n, count);
@@ -102,7 +100,7 @@ TEST_LOOP(all_arrive, 0, FAKE_KINDS)
 TEST(none)
 {
 	ck_assert_int_eq(mu_candidates_receive(&image, 0), MU_OK);
-	ck_assert_uint_eq(image.wanted.num_candidates, 0);
+	ck_assert_uint_eq(image.query.num_candidates, 0);
 }
 
 TEST(a_sender_that_dies)
@@ -126,9 +124,9 @@ TEST(more_than_there_is_room_for)
 	for (i = 0; i < 3; i++) {
 		ck_assert_int_eq(
 		    mu_candidates_receive(&image, counts[i]), MU_ERR_NO_MEMORY);
-		ck_assert_uint_eq(image.wanted.num_candidates, 0);
+		ck_assert_uint_eq(image.query.num_candidates, 0);
 		ck_assert_ptr_nonnull(
-		    strstr(image.job.why.words, "for the second look"));
+		    strstr(image.job.why.text, "for the second look"));
 	}
 }
 

@@ -1,17 +1,11 @@
 /*
- * What a mapping is, from lines as kernels print them; and which device is a
- * tmpfs, from a mountinfo.
+ * Classification of mappings by lines as kernels print them, and of tmpfs
+ * devices by a mountinfo.
  */
-#include <fcntl.h>
 #include <linux/magic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
 #include "heapwalk/subject/classify.h"
 #include "tests/support/suite.h"

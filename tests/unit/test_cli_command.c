@@ -1,15 +1,10 @@
 /*
- * lib/command/environment.c, lib/command/file.c: what a COMMAND finds
- * in its environment, and which files are refused.
+ * lib/command/environment.c, lib/command/file.c: the environment of a COMMAND,
+ * and which files are refused.
  */
 #include <elf.h>
-#include <fcntl.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "lib/command/environment.h"
 #include "lib/command/file.h"
@@ -161,7 +156,7 @@ find(const char *name, const char *search)
 	char found[sizeof(path)];
 	enum mu_status status;
 
-	why.words[0] = '\0';
+	why.text[0] = '\0';
 	status = mu_command_file_find(name, search, found, sizeof(found), &why);
 	if (status == MU_OK)
 		memcpy(path, found, sizeof(path));
@@ -180,23 +175,23 @@ TEST(found_as_by_execvp)
 	ck_assert_ptr_nonnull(strstr(path, "/prog"));
 	ck_assert_int_eq(find(path, NULL), MU_OK);
 	ck_assert_int_eq(find("prog", "/nowhere"), MU_ERR_ARGUMENT);
-	ck_assert_str_eq(why.words, "cannot run prog: not found in PATH");
+	ck_assert_str_eq(why.text, "cannot run prog: not found in PATH");
 	ck_assert_int_eq(find("", "/bin"), MU_ERR_ARGUMENT);
 	ck_assert_int_eq(find("sh", NULL), MU_OK);
 	ck_assert_int_eq(find("/", NULL), MU_ERR_ARGUMENT);
-	ck_assert_str_eq(why.words, "cannot run /: it is not a file");
+	ck_assert_str_eq(why.text, "cannot run /: it is not a file");
 	ck_assert_int_eq(find("/no/such", NULL), MU_ERR_ARGUMENT);
 	ck_assert_str_eq(
-	    why.words, "cannot run /no/such: No such file or directory");
+	    why.text, "cannot run /no/such: No such file or directory");
 	make("data", 0644, "x", 1);
 	ck_assert_int_eq(find(path, NULL), MU_ERR_ARGUMENT);
-	ck_assert_ptr_nonnull(strstr(why.words, "it may not be executed"));
+	ck_assert_ptr_nonnull(strstr(why.text, "it may not be executed"));
 }
 
 static enum mu_status
 check(const char *file)
 {
-	why.words[0] = '\0';
+	why.text[0] = '\0';
 	return mu_command_file_check(file, &why);
 }
 
@@ -237,7 +232,7 @@ TEST(elf_files)
 	strcpy(elf.path, "/lib/ld-musl-x86_64.so.1");
 	ck_assert_int_eq(check(make("x", 0755, &elf, sizeof(elf))),
 	    MU_ERR_FOREIGN_ALLOCATOR);
-	ck_assert_ptr_nonnull(strstr(why.words, "uses musl"));
+	ck_assert_ptr_nonnull(strstr(why.text, "uses musl"));
 	/* Sizes and places that are lies. */
 	elf.interpreter.p_filesz = UINT64_MAX;
 	check(make("x", 0755, &elf, sizeof(elf)));
@@ -245,15 +240,15 @@ TEST(elf_files)
 	check(make("x", 0755, &elf, sizeof(elf)));
 	elf.interpreter.p_type = PT_LOAD;
 	ck_assert_int_eq(check(make("x", 0755, &elf, sizeof(elf))), MU_PARTIAL);
-	ck_assert_ptr_nonnull(strstr(why.words, "is linked statically"));
+	ck_assert_ptr_nonnull(strstr(why.text, "is linked statically"));
 	elf.header.e_machine = EM_68K;
 	ck_assert_int_eq(
 	    check(make("x", 0755, &elf, sizeof(elf))), MU_ERR_ARGUMENT);
-	ck_assert_ptr_nonnull(strstr(why.words, "program of another kind"));
+	ck_assert_ptr_nonnull(strstr(why.text, "program of another kind"));
 	elf.header.e_ident[EI_CLASS] = ELFCLASS32;
 	ck_assert_int_eq(
 	    check(make("x", 0755, &elf, sizeof(elf))), MU_ERR_ARGUMENT);
-	ck_assert_ptr_nonnull(strstr(why.words, "is of 32 bits, a program"));
+	ck_assert_ptr_nonnull(strstr(why.text, "is of 32 bits, a program"));
 	check(make("x", 0755, &elf, 20));
 	ck_assert_int_eq(check(make("x", 0755, "", 0)), MU_OK);
 	ck_assert_int_eq(check("/no/such"), MU_OK);
@@ -269,7 +264,7 @@ TEST(scripts)
 	snprintf(script, sizeof(script), "#!%s", path);
 	ck_assert_int_eq(
 	    check(make("b", 0755, script, strlen(script))), MU_PARTIAL);
-	ck_assert_ptr_nonnull(strstr(why.words, "/static is linked static"));
+	ck_assert_ptr_nonnull(strstr(why.text, "/static is linked static"));
 	/* It leads to itself. */
 	snprintf(script, sizeof(script), "#!%s/c\n", folder);
 	check(make("c", 0755, script, strlen(script)));
@@ -289,15 +284,15 @@ TEST(set_user_id)
 	ck_assert_int_eq(chmod(path, 04755), 0);
 	/* We are root, whose tracees keep what the file gives them. */
 	ck_assert_int_eq(check(path), MU_PARTIAL);
-	ck_assert_ptr_nonnull(strstr(why.words, "changes its user"));
-	ck_assert_ptr_nonnull(strstr(why.words, "-p PID as root"));
+	ck_assert_ptr_nonnull(strstr(why.text, "changes its user"));
+	ck_assert_ptr_nonnull(strstr(why.text, "-p PID as root"));
 	/* For root to become root is no change. */
 	ck_assert_int_eq(chown(path, 0, (gid_t)-1), 0);
 	ck_assert_int_eq(chmod(path, 04755), 0);
 	check(path);
-	ck_assert_ptr_nonnull(strstr(why.words, "is linked statically"));
+	ck_assert_ptr_nonnull(strstr(why.text, "is linked statically"));
 	ck_assert_int_eq(chown(path, 0, NOBODY), 0);
 	ck_assert_int_eq(chmod(path, 02755), 0);
 	check(path);
-	ck_assert_ptr_nonnull(strstr(why.words, "changes its user"));
+	ck_assert_ptr_nonnull(strstr(why.text, "changes its user"));
 }

@@ -1,15 +1,13 @@
 /*
- * lib/writers/exit_status.c, lib/writers/status_word.c: each status has its
- * exit status, and a separate word that never changes.
+ * lib/writers/exit_status.c, lib/writers/status_word.c: each status has an exit
+ * status, and a word that never changes.
  */
-#include <string.h>
-
 #include "lib/writers/exit_status.h"
 #include "lib/writers/status_word.h"
 #include "mu/status.h"
 #include "tests/support/suite.h"
 
-TEST(judged)
+TEST(checked)
 {
 	struct UnreachableMemoryInfo info = { 0 };
 
@@ -20,15 +18,15 @@ TEST(judged)
 	ck_assert_int_eq(mu_exit_status(&info), 4);
 	info.num_leaks = 0;
 	ck_assert_int_eq(mu_exit_status(&info), 4);
-	ck_assert(mu_exit_judged(&info));
+	ck_assert(mu_exit_checked(&info));
 }
 
-TEST(not_judged)
+TEST(not_checked)
 {
 	struct UnreachableMemoryInfo info = { .num_leaks = 1 };
 
 	for (info.status = 2; info.status <= MU_STATUS_COUNT; info.status++) {
-		ck_assert(!mu_exit_judged(&info));
+		ck_assert(!mu_exit_checked(&info));
 		ck_assert_int_eq(mu_exit_status(&info), 3);
 	}
 	info.status = -1;

@@ -1,11 +1,4 @@
-/*
- * What a fork copies of a process, as smaps tells it.
- */
-#include <stdio.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
+/* How much of a process a fork copies, by its smaps. */
 #include "heapwalk/memory/forked.h"
 #include "tests/support/suite.h"
 
@@ -32,7 +25,7 @@ TEST(sums)
 
 	ck_assert_uint_eq(forked.small, 655 * KIB);
 	ck_assert_uint_eq(forked.huge, 400 * KIB);
-	ck_assert_uint_eq(forked.left_out, 30 * KIB);
+	ck_assert_uint_eq(forked.dontfork, 30 * KIB);
 }
 
 TEST(pool)
@@ -60,8 +53,8 @@ TEST(watched)
 
 TEST(malformed)
 {
-	ck_assert_uint_eq(parse("Anonymous: 4 kB\nVmFlags: dc").left_out, 0);
-	ck_assert_uint_eq(parse("Anonymous:\nVmFlags: dc\n").left_out, 0);
+	ck_assert_uint_eq(parse("Anonymous: 4 kB\nVmFlags: dc").dontfork, 0);
+	ck_assert_uint_eq(parse("Anonymous:\nVmFlags: dc\n").dontfork, 0);
 	ck_assert_uint_eq(parse("Anonymous: x\nVmFlags:\n").small, 0);
 	ck_assert_uint_eq(
 	    parse("AnonHugePages: 9 kB\nAnonymous: 4 kB\nVmFlags: rd\n").huge,
@@ -81,7 +74,7 @@ TEST(this_process)
 	ck_assert_uint_ge(before.small + before.huge, size);
 	ck_assert_int_eq(madvise(memory, size, MADV_DONTFORK), 0);
 	ck_assert(mu_forked_find(&after, getpid()));
-	ck_assert_uint_eq(after.left_out, before.left_out + size);
+	ck_assert_uint_eq(after.dontfork, before.dontfork + size);
 	after.small = 1;
 	ck_assert(!mu_forked_find(&after, -1));
 	ck_assert_uint_eq(after.small, 1);

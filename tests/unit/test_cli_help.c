@@ -1,11 +1,7 @@
 /*
- * What people are told of the command line: --help, memunreachable(1) and both
- * completions name every option, and --help no other.
+ * --help, memunreachable(1) and both completions name every option, and --help
+ * no other.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "lib/cli/options.h"
 #include "tests/support/suite.h"
 

@@ -1,13 +1,8 @@
 /*
- * lib/writers/json_report.c: what is in the object,
- * read back by jansson and held to the schema.
+ * lib/writers/json_report.c: the object, read back by jansson and checked
+ * against the schema.
  */
 #include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "lib/writers/json_report.h"
 #include "lib/writers/status_word.h"
@@ -94,7 +89,7 @@ leak(size_t index)
 TEST(totals)
 {
 	write_report(false);
-	ck_assert_uint_eq(json_object_size(report), 23);
+	ck_assert_uint_eq(json_object_size(report), 28);
 	ck_assert_int_eq(number(report, "schema"), 1);
 	ck_assert_int_eq(number(report, "pid"), 4711);
 	ck_assert_str_eq(string(report, "program"), "/usr/sbin/served");
@@ -123,7 +118,7 @@ TEST(entries)
 
 	write_report(false);
 	first = leak(0);
-	ck_assert_uint_eq(json_object_size(first), 9);
+	ck_assert_uint_eq(json_object_size(first), 11);
 	ck_assert_str_eq(string(first, "address"), "0x7fee12345670");
 	ck_assert_int_eq(number(first, "size"), 40);
 	ck_assert_int_eq(number(first, "referenced_count"), 2);
@@ -131,6 +126,7 @@ TEST(entries)
 	ck_assert_int_eq(number(first, "similar_count"), 0);
 	ck_assert_int_eq(number(first, "similar_size"), 0);
 	ck_assert_int_eq(number(first, "total_size"), 40);
+	ck_assert(is_null(first, "type"));
 	ck_assert_uint_eq(json_array_size(json_object_get(first, "frames")), 0);
 	frames = json_object_get(leak(2), "frames");
 	ck_assert_uint_eq(json_array_size(frames), 2);
@@ -147,6 +143,25 @@ TEST(entries)
 	ck_assert(is_null(first, "module"));
 	ck_assert(is_null(first, "offset"));
 	ck_assert(is_null(first, "line"));
+}
+
+TEST(types)
+{
+	answer.names.find_type = cli_find_type;
+	write_report(false);
+	ck_assert_str_eq(string(leak(0), "type"), "Session");
+	ck_assert_str_eq(string(leak(0), "type_source"), "vtable");
+	ck_assert(json_is_true(json_object_get(leak(0), "certain")));
+	ck_assert_int_eq(number(leak(0), "type_offset"), 0);
+	ck_assert_str_eq(string(leak(1), "type"), "text");
+	ck_assert(json_is_false(json_object_get(leak(1), "certain")));
+	/* A text is contents of a block. */
+	ck_assert_ptr_null(json_object_get(leak(1), "text"));
+	ck_assert_str_eq(string(leak(2), "type_source"), "tag");
+	ck_assert_int_eq(number(leak(2), "type_offset"), 96);
+	write_report(true);
+	ck_assert_str_eq(string(leak(1), "text"), "A=\033b");
+	ck_assert_ptr_null(json_object_get(leak(0), "text"));
 }
 
 TEST(contents_when_asked_for)
@@ -190,7 +205,7 @@ TEST(heap)
 }
 
 /* "0 leaks" without a check would be wrong. */
-TEST(not_judged)
+TEST(not_checked)
 {
 	answer.info.status = MEMUNREACHABLE_FOREIGN_ALLOCATOR;
 	strcpy(answer.info.reason, "this process uses jemalloc");
@@ -210,10 +225,10 @@ TEST(not_judged)
 	ck_assert_int_eq(number(report, "num_leaks"), 9);
 }
 
-/* The remedy is a string of its own, whatever is in the words. */
+/* The remedy is a separate string, whatever is in the words. */
 TEST(remedy)
 {
-	struct mu_why why = { .words = "" };
+	struct mu_why why = { .text = "" };
 
 	mu_why(&why, MU_ERR_TIMEOUT, "a; b");
 	mu_why_cure(&why, "try; again");

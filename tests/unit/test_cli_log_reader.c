@@ -1,12 +1,7 @@
 /*
- * lib/command/log_reader.c, include/mu/log.c: what a log writes as records is
- * read as the text that it would have been, and no bytes do harm.
+ * lib/command/log_reader.c, include/mu/log.c: records of a log are read as the
+ * text that they stand for, and arbitrary bytes do no harm.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "lib/command/log_reader.h"
 #include "mu/log.h"
 #include "mu/sys.h"

@@ -1,11 +1,6 @@
 /*
  * lib/cli/logged_frame.c: frames of logs get files and lines.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "lib/cli/logged_frame.h"
 #include "lib/symbolize/frame_files.h"
 #include "tests/support/suite.h"

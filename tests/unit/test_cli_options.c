@@ -1,10 +1,7 @@
 /*
- * lib/cli/options.c, lib/cli/values.c: the command line becomes a
- * structure, or a complaint that says what is wrong and how it is written.
+ * lib/cli/options.c, lib/cli/values.c: the command line becomes a structure, or
+ * a message that says what is wrong and what is expected.
  */
-#include <signal.h>
-#include <string.h>
-
 #include "lib/cli/options.h"
 #include "tests/support/suite.h"
 
@@ -22,7 +19,7 @@ parse(const char *words)
 	int argc = 0;
 	char *word;
 
-	why.words[0] = '\0';
+	why.text[0] = '\0';
 	argv[argc++] = (char[]) { "memunreachable" };
 	ck_assert_uint_lt(strlen(words), sizeof(line));
 	strcpy(line, words);
@@ -33,7 +30,8 @@ parse(const char *words)
 		argv[argc++] = word;
 	}
 	argv[argc] = NULL;
-	return mu_cli_options_parse(&options, argc, argv, &why);
+	return mu_cli_options_parse(
+	    &options, NULL, &(struct mu_text) { 0 }, argc, argv, &why);
 }
 
 static void
@@ -41,15 +39,15 @@ parse_well(const char *words)
 {
 	enum mu_status status = parse(words);
 
-	ck_assert_msg(status == MU_OK, "%s: %s", words, why.words);
-	ck_assert_str_eq(why.words, "");
+	ck_assert_msg(status == MU_OK, "%s: %s", words, why.text);
+	ck_assert_str_eq(why.text, "");
 }
 
 static void
 assert_complaint(const char *words, const char *complaint)
 {
 	ck_assert_msg(parse(words) == MU_ERR_ARGUMENT, "%s", words);
-	ck_assert_str_eq(why.words, complaint);
+	ck_assert_str_eq(why.text, complaint);
 }
 
 /* A stop that may be long is a part of a check that may be longer. */
@@ -62,6 +60,24 @@ TEST(time_for_a_pause)
 	ck_assert(!options.timeout_given);
 	parse_well("-p 1 --max-pause=20s --timeout=5s");
 	ck_assert_uint_eq(options.timeout_ms, 5000);
+}
+
+TEST(why_a_block_or_a_type)
+{
+	parse_well("-p 1 --why=0x55d0");
+	ck_assert(options.explain.why);
+	ck_assert_uint_eq(options.explain.address, 0x55d0);
+	ck_assert_ptr_null(options.explain.why_type);
+	parse_well("-p 1 --why=std::*<a>");
+	ck_assert(!options.explain.why);
+	ck_assert_str_eq(options.explain.why_type, "std::*<a>");
+	ck_assert_uint_eq(options.explain.why_count, 3);
+	parse_well("-p 1 --why=12:face");
+	ck_assert_str_eq(options.explain.why_type, "face");
+	ck_assert_uint_eq(options.explain.why_count, 12);
+	assert_complaint("-p 1 --why=0:Session",
+	    "--why=0:Session: expected the address of a block, such as"
+	    " 55d0c8a02b0, or a type, such as Session or 10:Session");
 }
 
 TEST(defaults)
@@ -245,13 +261,13 @@ TEST(files_of_recorders_alone)
 	assert_complaint(
 	    "--diff a", "--diff needs two heap dumps, the earlier one first");
 	assert_complaint("--diff a -q b",
-	    "b is no option; a process is given by -p PID, a command to run"
+	    "b is not an option; a process is given by -p PID, a command to run"
 	    " by -- COMMAND");
 	assert_complaint("--diff a b c",
-	    "c is no option; a process is given by -p PID, a command to run"
+	    "c is not an option; a process is given by -p PID, a command to run"
 	    " by -- COMMAND");
 	assert_complaint("--heap-dump a b",
-	    "b is no option; a process is given by -p PID, a command to run"
+	    "b is not an option; a process is given by -p PID, a command to run"
 	    " by -- COMMAND");
 	assert_complaint("--heap-dump a --diff b c",
 	    "--heap-dump FILE and --diff A B: one of them at a time");
@@ -294,9 +310,9 @@ TEST(one_subject)
 	assert_complaint("--core c -- ls",
 	    "--core FILE and -- COMMAND: one of them at a time");
 	assert_complaint("-p 1 -p 2", "1 and 2: one process at a time");
-	assert_complaint("--", "there is no COMMAND behind --");
+	assert_complaint("--", "there is no COMMAND after --");
 	assert_complaint("ls -l",
-	    "ls is no option; a process is given by -p PID, a command to run"
+	    "ls is not an option; a process is given by -p PID, a command to run"
 	    " by -- COMMAND");
 }
 
@@ -306,11 +322,11 @@ TEST(unknown_options)
 	assert_complaint("-x", "no such option: -x");
 	assert_complaint("--co -p 1",
 	    "--co could be --core, --contents, --color, --confirm");
-	assert_complaint("-p", "--pid needs a value behind it");
-	assert_complaint("--core", "--core needs a value behind it");
+	assert_complaint("-p", "--pid needs a value after it");
+	assert_complaint("--core", "--core needs a value after it");
 	assert_complaint("--contents=1 -p 1", "--contents takes no value");
 	parse("--\x1b[2J");
-	ck_assert_str_eq(why.words, "no such option: --\\x1b[2J");
+	ck_assert_str_eq(why.text, "no such option: --\\x1b[2J");
 }
 
 TEST(bad_values)
@@ -368,8 +384,8 @@ TEST(long_value_is_cut)
 
 	memset(words + strlen(words), '1', 200);
 	ck_assert_int_eq(parse(words), MU_ERR_ARGUMENT);
-	ck_assert_uint_lt(strlen(why.words), 180);
-	ck_assert_ptr_nonnull(strstr(why.words, "1: expected a time"));
+	ck_assert_uint_lt(strlen(why.text), 180);
+	ck_assert_ptr_nonnull(strstr(why.text, "1: expected a time"));
 }
 
 TEST(nothing_is_without_effect)

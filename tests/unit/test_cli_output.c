@@ -1,13 +1,8 @@
 /*
- * lib/term/output.c: whose file it is, its mode, and what is left of it when
- * something goes wrong.
+ * lib/term/output.c: owner and mode of the output file, and its contents after
+ * a failure.
  */
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "lib/term/output.h"
 #include "tests/support/suite.h"
@@ -25,7 +20,7 @@ make_folder(void)
 	ck_assert_ptr_nonnull(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/report", folder);
 	snprintf(other, sizeof(other), "%s/other", folder);
-	why.words[0] = '\0';
+	why.text[0] = '\0';
 }
 
 static void
@@ -121,7 +116,7 @@ TEST(no_link_is_followed)
 	write_file(other, "mine", 0644);
 	ck_assert_int_eq(symlink(other, path), 0);
 	ck_assert_int_eq(mu_output_open(&output, path, &why), MU_ERR_ARGUMENT);
-	ck_assert_ptr_nonnull(strstr(why.words, "it is a symbolic link"));
+	ck_assert_ptr_nonnull(strstr(why.text, "it is a symbolic link"));
 	ck_assert_ptr_null(output.text);
 	ck_assert_str_eq(contents(other), "mine");
 	ck_assert_uint_eq(mode_of(other), 0644);
@@ -135,7 +130,7 @@ TEST(file_of_another_user)
 		return;
 	}
 	ck_assert_int_eq(mu_output_open(&output, path, &why), MU_ERR_ARGUMENT);
-	ck_assert_ptr_nonnull(strstr(why.words, "belongs to another user"));
+	ck_assert_ptr_nonnull(strstr(why.text, "belongs to another user"));
 }
 
 TEST(places_that_are_none)
@@ -143,9 +138,9 @@ TEST(places_that_are_none)
 	ck_assert_int_eq(
 	    mu_output_open(&output, "/no/such/x", &why), MU_ERR_ARGUMENT);
 	ck_assert_str_eq(
-	    why.words, "cannot write /no/such/x: No such file or directory");
+	    why.text, "cannot write /no/such/x: No such file or directory");
 	ck_assert_int_eq(mu_output_open(&output, "/", &why), MU_ERR_ARGUMENT);
-	ck_assert_str_eq(why.words, "cannot write /: Is a directory");
+	ck_assert_str_eq(why.text, "cannot write /: Is a directory");
 }
 
 TEST(devices)
@@ -158,7 +153,7 @@ TEST(devices)
 	fputs("report", output.text);
 	ck_assert_int_eq(mu_output_commit(&output, &why), MU_ERR_ARGUMENT);
 	ck_assert_str_eq(
-	    why.words, "cannot write /dev/full: No space left on device");
+	    why.text, "cannot write /dev/full: No space left on device");
 }
 
 TEST(standard_output)

@@ -1,10 +1,7 @@
 /*
- * lib/check/outside.c: which operations of a subject are called, and when,
- * where no look can be taken. The live tests of processes and cores have the
- * rest.
+ * lib/check/outside.c: which operations of a subject are called, and when, if
+ * no look can be taken. The live tests of processes and cores test the rest.
  */
-#include <string.h>
-
 #include "lib/check/outside.h"
 #include "mu/sys.h"
 #include "tests/support/suite.h"
@@ -43,7 +40,7 @@ again(void *ctx, struct mu_check_look *look, struct mu_tries *tries)
 {
 	struct subject *subject = ctx;
 
-	ck_assert(!mu_check_judged(look));
+	ck_assert(!mu_check_look_checked(look));
 	ck_assert_uint_eq(tries->tries, subject->agains);
 	tries->tries++;
 	return ++subject->agains < subject->wanted;
@@ -61,7 +58,7 @@ misses(const void *ctx, const struct mu_check_look *look, struct mu_why *why)
 static void
 explain(const void *ctx, struct mu_check_look *look)
 {
-	const struct mu_why room = { .words = "no room" };
+	const struct mu_why room = { .text = "no room" };
 
 	(void)ctx;
 	mu_why_after(&look->why, &room, ": ");

@@ -1,11 +1,4 @@
-/*
- * Who holds record locks, by the text of /proc/locks.
- */
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
+/* Which processes hold record locks, by the text of /proc/locks. */
 #include "ptrace/live/record_locks.h"
 #include "tests/support/suite.h"
 

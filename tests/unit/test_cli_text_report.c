@@ -1,10 +1,4 @@
-/*
- * lib/writers/text_report.c and what it is put together from, letter by letter.
- */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+/* lib/writers/text_report.c and its parts, compared byte by byte. */
 #include "lib/writers/text_report.h"
 #include "lib/writers/verdict_text.h"
 #include "mu/arch/cpu.h"
@@ -109,6 +103,24 @@ TEST(contents_with_names)
 	ck_assert_ptr_null(strstr(text, "vtable for Foo ("));
 }
 
+TEST(types)
+{
+	answer.names.find_type = cli_find_type;
+	written();
+	assert_has("   referencing 80 unreachable bytes in 2 allocations\n"
+		   "   Session\n"
+		   "\n"
+		   "  7 bytes unreachable at 55aa0010\n"
+		   "   text\n"
+		   "\n"
+		   "  16 bytes unreachable at 55aa0020\n"
+		   "   probably Gtk\\x0aWindow (at byte 96)\n"
+		   "          #00");
+	shown.contents = true;
+	written();
+	assert_has("   text \"A=\\x1bb\"\n   contents:\n");
+}
+
 /* The library's string is the command's report without what is around it. */
 TEST(same_as_the_library)
 {
@@ -194,7 +206,7 @@ TEST(colours)
 	assert_has("\033[2m  arena 7fee00000030");
 }
 
-TEST(not_judged)
+TEST(not_checked)
 {
 	answer.info.status = MEMUNREACHABLE_TIMEOUT;
 	written();

@@ -2,10 +2,6 @@
  * lib/view/diff.c, diff_text.c: what grew between two dumps, wherever the
  * program was loaded.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "lib/view/diff_text.h"
 #include "tests/support/suite.h"
 

@@ -1,13 +1,7 @@
-/*
- * lib/view/heap_dump_file.c: every version of the format, and files that are
- * not as they should be.
- */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+/* lib/view/heap_dump_file.c: every version of the format, and damaged files. */
 #include "lib/view/heap_dump_file.h"
 #include "tests/support/suite.h"
+#include "tests/support/whole_dump.h"
 
 #define HEAD                                \
 	"Android Native Heap Dump v1.2\n\n" \
@@ -38,11 +32,11 @@ static enum mu_status
 parse_bytes(const char *bytes, size_t length)
 {
 	tear_down();
-	why.words[0] = '\0';
+	why.text[0] = '\0';
 	text = malloc(length + 1); /* so that ASan sees a step too far */
 	memcpy(text, bytes, length);
 	text[length] = '\0';
-	return mu_heap_dump_parse(&dump, text, length, &why);
+	return parse_dump(&dump, text, length, &why);
 }
 
 static enum mu_status
@@ -55,7 +49,7 @@ static void
 assert_partial(const char *words, const char *reason)
 {
 	ck_assert_int_eq(parse(words), MU_PARTIAL);
-	ck_assert_msg(strstr(why.words, reason) != NULL, "%s", why.words);
+	ck_assert_msg(strstr(why.text, reason) != NULL, "%s", why.text);
 }
 
 TEST(test_md44_whole)
@@ -63,10 +57,10 @@ TEST(test_md44_whole)
 	const struct mu_record *record;
 
 	ck_assert_int_eq(parse(HEAD RECORD_1 RECORD_2 TAIL), MU_OK);
-	ck_assert_str_eq(why.words, "");
+	ck_assert_str_eq(why.text, "");
 	ck_assert_uint_eq(dump.version, 2);
 	ck_assert_str_eq(dump.fingerprint, "unknown");
-	ck_assert_uint_eq(dump.told_bytes, 96);
+	ck_assert_uint_eq(dump.stated_bytes, 96);
 	ck_assert_uint_eq(dump.records.count, 2);
 	record = dump.records.list;
 	ck_assert(!record->own);
@@ -262,7 +256,7 @@ TEST(cut_off_anywhere)
 		ck_assert_int_eq(
 		    status, i < title ? MU_ERR_ARGUMENT : MU_PARTIAL);
 		ck_assert_msg(
-		    i < title || strstr(why.words, "cut off"), "%zu", i);
+		    i < title || strstr(why.text, "cut off"), "%zu", i);
 		ck_assert_uint_le(dump.records.count, 2);
 	}
 	ck_assert_int_eq(parse_bytes(whole, i), MU_OK);
@@ -280,7 +274,7 @@ TEST(fewer_records_than_told)
 TEST(nothing_of_the_kind)
 {
 	ck_assert_int_eq(parse(""), MU_ERR_ARGUMENT);
-	ck_assert_ptr_nonnull(strstr(why.words, "it is no heap dump"));
+	ck_assert_ptr_nonnull(strstr(why.text, "it is not a heap dump"));
 	ck_assert_int_eq(parse("\n\n\n"), MU_ERR_ARGUMENT);
 	ck_assert_int_eq(parse_bytes("\0\0\0\n\0", 5), MU_ERR_ARGUMENT);
 	ck_assert_int_eq(parse(RECORD_1 TAIL), MU_ERR_ARGUMENT);

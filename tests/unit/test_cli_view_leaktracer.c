@@ -1,12 +1,8 @@
 /*
  * lib/view/leaktracer_file.c, leak_groups.c, leaktracer_text.c: reports of
- * LeakTracer's, old ones and ours.
+ * LeakTracer and of our recorder.
  */
 #include "tests/support/view_symbols.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "lib/view/leaktracer_file.h"
 #include "lib/view/leaktracer_text.h"
@@ -37,7 +33,7 @@ static enum mu_status
 parse_bytes(const char *bytes, size_t length)
 {
 	tear_down();
-	why.words[0] = '\0';
+	why.text[0] = '\0';
 	text = malloc(length + 1);
 	memcpy(text, bytes, length);
 	text[length] = '\0';
@@ -80,7 +76,7 @@ TEST(no_leaks_and_no_report)
 	/* The original writes the title once, and some cut it off. */
 	ck_assert_int_eq(parse(LEAK_1), MU_OK);
 	ck_assert_int_eq(parse(""), MU_ERR_ARGUMENT);
-	ck_assert_ptr_nonnull(strstr(why.words, "no report of LeakTracer's"));
+	ck_assert_ptr_nonnull(strstr(why.text, "not a report of LeakTracer"));
 	ck_assert_int_eq(parse("leak\nleak,\n"), MU_ERR_ARGUMENT);
 	ck_assert_int_eq(parse("# something\n"), MU_ERR_ARGUMENT);
 }
@@ -118,7 +114,7 @@ TEST(odd_lines_are_left_out)
 		snprintf(words, sizeof(words), "%s%s%s\n%s", HEAD, LEAK_1,
 		    bad[i], LEAK_2);
 		ck_assert_msg(parse(words) == MU_PARTIAL, "%s", bad[i]);
-		ck_assert_ptr_nonnull(strstr(why.words, "the first is line 3"));
+		ck_assert_ptr_nonnull(strstr(why.text, "the first is line 3"));
 		ck_assert_uint_eq(file.records.count, 2);
 		ck_assert_uint_eq(file.records.num_frames, 4);
 		ck_assert_uint_eq(file.modules.count, 0);
@@ -136,7 +132,7 @@ TEST(cut_off_anywhere)
 			continue;
 		}
 		ck_assert_msg(parse_bytes(whole, i) == MU_PARTIAL, "%zu", i);
-		ck_assert_ptr_nonnull(strstr(why.words, "cut off"));
+		ck_assert_ptr_nonnull(strstr(why.text, "cut off"));
 	}
 	/* Its size is whole. */
 	parse_bytes(whole, sizeof(whole) - 2);

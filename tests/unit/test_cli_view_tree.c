@@ -1,17 +1,14 @@
 /*
- * lib/view/tree.c, tree_text.c, tree_html.c: the tree of calls,
- * what of it is shown, and how.
+ * lib/view/tree.c, tree_text.c, tree_html.c: the tree of calls, which parts of
+ * it are shown, and how.
  */
 #include "tests/support/view_symbols.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "lib/view/html_text.h"
 #include "lib/view/tree_html.h"
 #include "lib/view/tree_text.h"
 #include "tests/support/suite.h"
+#include "tests/support/whole_dump.h"
 
 static struct mu_records records;
 static struct mu_tree tree;
@@ -208,8 +205,7 @@ written(void (*write)(FILE *out, const struct mu_dump_view *view))
 	size_t length, i;
 	FILE *out = open_memstream(&page, &length);
 
-	ck_assert_int_eq(
-	    mu_heap_dump_parse(&dump, copy, strlen(copy), NULL), MU_OK);
+	ck_assert_int_eq(parse_dump(&dump, copy, strlen(copy), NULL), MU_OK);
 	mu_locations_open(&names, &source, &notes);
 	ck_assert(mu_frames_add(&frames, &dump.records, 0, &names));
 	ck_assert(mu_frames_number(&frames));

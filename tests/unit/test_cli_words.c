@@ -1,10 +1,8 @@
 /*
- * lib/term/safe_text.c, lib/term/human.c, lib/term/style.c and the line of
- * lib/cli/progress.c: what people see.
+ * lib/term/safe_text.c, lib/term/human.c, lib/term/style.c and the progress
+ * line of lib/cli/progress.c.
  */
 #include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "lib/cli/progress.h"
 #include "lib/term/human.h"

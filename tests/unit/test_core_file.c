@@ -1,5 +1,5 @@
 /*
- * Segments and notes of core files made up in memory, whole and broken.
+ * Segments and notes of core files that are made in memory, intact and damaged.
  */
 #include "heapwalk/heaps/glibc/banner.h"
 #include "ptrace/core/file.h"
@@ -43,7 +43,7 @@ static enum mu_status
 parse(size_t size)
 {
 	mu_core_file_close(&core);
-	why.words[0] = '\0';
+	why.text[0] = '\0';
 	return mu_core_file_parse(
 	    &core, made.bytes, size, "made", &arena, &why);
 }
@@ -52,7 +52,7 @@ static void
 expect_refusal(const char *words)
 {
 	ck_assert_int_eq(parse(made.size), MU_ERR_ARGUMENT);
-	ck_assert_msg(strstr(why.words, words) != NULL, "%s", why.words);
+	ck_assert_msg(strstr(why.text, words) != NULL, "%s", why.text);
 }
 
 TEST(whole)
@@ -88,7 +88,7 @@ TEST(cut_at_every_length)
 		if (parse(size) == MU_OK)
 			ck_assert_uint_gt(core.cut, 0);
 		else
-			ck_assert_int_ne(why.words[0], 0);
+			ck_assert_int_ne(why.text[0], 0);
 	}
 }
 
@@ -111,13 +111,13 @@ TEST(no_core)
 {
 	made_finish(&made);
 	made_header(&made)->e_type = ET_DYN;
-	expect_refusal("no core file but a program or library");
+	expect_refusal("not a core file but a program or library");
 	made_header(&made)->e_type = ET_EXEC;
-	expect_refusal("no core file but a program");
+	expect_refusal("not a core file but a program");
 	made_header(&made)->e_type = ET_REL;
 	expect_refusal("an object file");
 	made.bytes[0] = 0;
-	expect_refusal("no ELF file");
+	expect_refusal("not an ELF file");
 }
 
 TEST(other_machines)

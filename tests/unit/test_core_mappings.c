@@ -1,9 +1,7 @@
 /*
- * A core made up in memory as a snapshot: mappings and where their bytes are,
- * names, threads, views, and gaps.
+ * The snapshot of a core that is made in memory: mappings and the places of
+ * their bytes, names, threads, views, gaps.
  */
-#include <sys/mman.h>
-
 #include "heapwalk/heaps/glibc/banner.h"
 #include "ptrace/core/snapshot.h"
 #include "tests/support/made_core.h"
@@ -107,11 +105,8 @@ teardown(void)
 static enum mu_status
 parse(size_t size)
 {
-	static const struct mu_core_paths nowhere = { NULL, "/nonexistent" };
-
 	mu_snapshot_core_close(&core);
-	return mu_snapshot_core_parse(
-	    &snap, &core, made.bytes, size, "made", &nowhere, &arena, &why);
+	return core_in_memory(&snap, &core, made.bytes, size, &arena, &why);
 }
 
 /* The mapping that begins at ADDRESS; its part into *PART. */
@@ -145,7 +140,7 @@ TEST(mappings)
 
 	ck_assert_int_eq(parse(made.size), MU_PARTIAL);
 	expect(PROGRAM, 1, MU_CORE_DUMPED, "/p");
-	expect(PROGRAM + PAGES(1), 1, MU_CORE_NOWHERE, "/p");
+	expect(PROGRAM + PAGES(1), 1, MU_CORE_NOT_NEEDED, "/p");
 	ck_assert_uint_eq(at(PROGRAM + PAGES(1), &part)->offset, PAGES(1));
 	expect(PROGRAM + PAGES(2), 1, MU_CORE_DUMPED, "/p");
 	expect(PROGRAM + PAGES(3), 1, MU_CORE_ZEROS, "");
@@ -153,17 +148,17 @@ TEST(mappings)
 	expect(HEAP + PAGES(2), 1, MU_CORE_DUMPED, "[heap]");
 	expect(HEAP + PAGES(3), 1, MU_CORE_DUMPED, "[heap]");
 	expect(LIBRARY, 1, MU_CORE_DUMPED, libc);
-	expect(LIBRARY + PAGES(1), 1, MU_CORE_LACKING, libc);
-	expect(LIBRARY + PAGES(2), 2, MU_CORE_LACKING, libc);
+	expect(LIBRARY + PAGES(1), 1, MU_CORE_MISSING, libc);
+	expect(LIBRARY + PAGES(2), 2, MU_CORE_MISSING, libc);
 	ck_assert(at(LIBRARY + PAGES(2), &part)->executable);
 	expect(LIBRARY + PAGES(4), 1, MU_CORE_DUMPED, libc);
-	expect(LIBRARY + PAGES(6), 1, MU_CORE_NOWHERE, "/usr/share/font");
-	expect(SHARED, 1, MU_CORE_LACKING, names[6]);
+	expect(LIBRARY + PAGES(6), 1, MU_CORE_NOT_NEEDED, "/usr/share/font");
+	expect(SHARED, 1, MU_CORE_MISSING, names[6]);
 	ck_assert(at(SHARED, &part)->shared);
-	expect(SHARED + PAGES(1), 1, MU_CORE_NOWHERE, "/var/base");
+	expect(SHARED + PAGES(1), 1, MU_CORE_NOT_NEEDED, "/var/base");
 	ck_assert(at(SHARED + PAGES(1), &part)->shared);
 	expect(THREADS, 1, MU_CORE_DUMPED, "");
-	expect(VDSO, 1, MU_CORE_NOWHERE, "[vvar]");
+	expect(VDSO, 1, MU_CORE_NOT_NEEDED, "[vvar]");
 	expect(VDSO + PAGES(1), 1, MU_CORE_DUMPED, "[vdso]");
 	expect(STACK, 2, MU_CORE_DUMPED, "[stack]");
 	ck_assert_uint_eq(snap.num_mappings, 19);
@@ -255,24 +250,24 @@ TEST(gaps)
 {
 	ck_assert_int_eq(parse(made.size), MU_PARTIAL);
 	ck_assert_msg(
-	    strstr(why.words, "libc-2.31.so: its file is not here") != NULL,
-	    "%s", why.words);
+	    strstr(why.text, "libc-2.31.so: its file is not here") != NULL,
+	    "%s", why.text);
 	ck_assert_uint_eq(core.num_gaps, 3);
 	ck_assert_uint_eq(core.gap_bytes, PAGES(1 + 2 + 1));
 	ck_assert_uint_eq(core.gaps[0].range.begin, LIBRARY + PAGES(1));
-	ck_assert_uint_eq(core.untold_bytes, PAGES(1));
+	ck_assert_uint_eq(core.undumped_bytes, PAGES(1));
 	ck_assert_int_eq(mu_snapshot_core_doubt(&core, &why), MU_PARTIAL);
 }
 
 TEST(cut)
 {
 	ck_assert_int_eq(parse(made.size - 5), MU_PARTIAL);
-	ck_assert_ptr_nonnull(strstr(why.words, "cut short by 5 bytes"));
+	ck_assert_ptr_nonnull(strstr(why.text, "cut short by 5 bytes"));
 	ck_assert_ptr_null(mu_snapshot_view(&snap, STACK, PAGES(2)));
 	ck_assert_ptr_nonnull(mu_snapshot_view(&snap, STACK, PAGES(1)));
 	/* No stack is left. */
 	ck_assert_int_eq(parse(made.size - PAGES(4)), MU_ERR_ARGUMENT);
-	ck_assert_ptr_nonnull(strstr(why.words, "cut short"));
+	ck_assert_ptr_nonnull(strstr(why.text, "cut short"));
 }
 
 /* Without room for more, an error, and nothing is left behind. */
@@ -286,7 +281,7 @@ TEST(no_memory)
 		mu_arena_open(&arena, (size_t)16 << 20);
 		arena.fail_at = i;
 		status = parse(made.size);
-		ck_assert_int_ne(why.words[0], 0);
+		ck_assert_int_ne(why.text[0], 0);
 	}
 	ck_assert_int_eq(status, MU_PARTIAL);
 	ck_assert_uint_gt(i, 8);

@@ -1,12 +1,7 @@
 /*
- * Guards, fills, expansion and blocks held back, called as the entries call
- * them. What is said of errors is tests/recorder/core_errors.sh's.
+ * Guards, fills, expansion and blocks held back, called as the entry points
+ * call them. The messages are tested by tests/recorder/core_errors.sh.
  */
-#include <errno.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "lib/malloc_debug/checks/block.h"
 #include "lib/malloc_debug/checks/fill.h"
 #include "lib/malloc_debug/checks/guards.h"
@@ -87,8 +82,10 @@ TEST_LOOP(test_md10_guards_lie_around, 0, 20)
 		}
 	}
 	/* What a reader goes back from a block at most. */
-	ck_assert_uint_le(memunreachable_recorded.dressing, 65536 + front + 32);
-	ck_assert(front == 0 || memunreachable_recorded.dressing >= front + 32);
+	ck_assert_uint_le(
+	    memunreachable_recorded.max_guard, 65536 + front + 32);
+	ck_assert(
+	    front == 0 || memunreachable_recorded.max_guard >= front + 32);
 }
 
 TEST(test_md59_usable_size)

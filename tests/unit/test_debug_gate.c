@@ -3,14 +3,7 @@
  * deadlock. The entry points are simulated: gate_wait() stands for an
  * allocation.
  */
-#include <errno.h>
 #include <malloc.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "lib/malloc_debug/shadow/gate.h"
 #include "lib/malloc_debug/shadow/live.h"

@@ -1,12 +1,8 @@
 /* The heap dump file. */
 #include <dlfcn.h>
 #include <link.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "lib/malloc_debug/dumps/heap_dump.h"
 #include "tests/support/captured_stderr.h"

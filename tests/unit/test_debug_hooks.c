@@ -1,13 +1,8 @@
 /*
- * Malloc hooks. The entries are played: each asks the hook and goes to libc's
- * malloc otherwise.
+ * Malloc hooks. The test takes the place of the entry points: it calls the hook
+ * or, without one, libc's malloc.
  */
-#include <errno.h>
 #include <malloc.h>
-#include <pthread.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "lib/malloc_debug/entry/hooks.h"
 #include "lib/malloc_debug/shadow/recording.h"

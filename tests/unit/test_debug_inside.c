@@ -1,8 +1,5 @@
-/*
- * Being inside the recorder, and having left it by longjmp().
- */
+/* The state "inside the recorder", also after longjmp() out of it. */
 #include <setjmp.h>
-#include <string.h>
 
 #include "lib/malloc_debug/state/inside.h"
 #include "lib/malloc_debug/state/state.h"

@@ -1,14 +1,7 @@
 /* The journal of record_allocs. */
-#include <errno.h>
 #include <inttypes.h>
 #include <malloc.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "lib/malloc_debug/dumps/journal.h"
 #include "lib/malloc_debug/state/state.h"

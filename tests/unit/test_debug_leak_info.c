@@ -1,10 +1,4 @@
-/* get_malloc_leak_info() and what else a program asks. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
+/* get_malloc_leak_info() and the other calls of malloc_debug.h. */
 #include "memunreachable/malloc_debug.h"
 #include "tests/support/captured_stderr.h"
 #include "tests/support/recorded_blocks.h"

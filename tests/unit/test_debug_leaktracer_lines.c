@@ -1,16 +1,7 @@
-/*
- * lib/malloc_debug/leaktracer_{lines,modules,preview}.c: what stands in a
- * report.
- */
+/* lib/malloc_debug/leaktracer/: the lines of a report. */
 #include "lib/malloc_debug/leaktracer/lines.h"
 
 #include <regex.h>
-#include <sched.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "lib/malloc_debug/leaktracer/modules.h"
 #include "lib/malloc_debug/leaktracer/preview.h"

@@ -1,16 +1,10 @@
-/*
- * lib/malloc_debug/leaktracer/reach.c with a leak finder that says what it is
- * told to.
- */
+/* lib/malloc_debug/leaktracer/reach.c with a substitute for the leak finder. */
 #include "lib/malloc_debug/leaktracer/reach.h"
-
-#include <stdio.h>
-#include <string.h>
 
 #include "memunreachable/memunreachable.h"
 #include "tests/support/suite.h"
 
-static bool judged;
+static bool checked;
 static size_t num_blocks;
 static struct Leak leaks[2];
 
@@ -33,7 +27,7 @@ memunreachable_each_unreachable(
 
 	for (i = num_blocks; i > 0; i--)
 		visit(ctx, 0x100000 + i * 64, 32);
-	return judged;
+	return checked;
 }
 
 bool
@@ -44,8 +38,8 @@ GetUnreachableMemory(struct UnreachableMemoryInfo *info, size_t limit)
 	info->num_reported = 2;
 	info->num_leaks = 5;
 	snprintf(info->reason, sizeof(info->reason), "%s",
-	    judged ? "" : "ptrace is refused");
-	return judged;
+	    checked ? "" : "ptrace is refused");
+	return checked;
 }
 
 void
@@ -60,10 +54,10 @@ TEST(every_unreachable_block)
 	size_t i;
 
 	leaktracer_reach_load();
-	judged = true;
+	checked = true;
 	num_blocks = 100000;
 	leaktracer_reach_find(&reach);
-	ck_assert(reach.judged);
+	ck_assert(reach.checked);
 	ck_assert_str_eq(reach.remark, "");
 	ck_assert_uint_eq(reach.blocks.count, num_blocks);
 	for (i = 1; i <= num_blocks; i++) {
@@ -77,14 +71,14 @@ TEST(every_unreachable_block)
 	leaktracer_reach_free(&reach);
 }
 
-TEST(a_heap_that_could_not_be_judged)
+TEST(a_heap_that_could_not_be_checked)
 {
 	struct leaktracer_reach reach;
 
 	leaktracer_reach_load();
-	judged = false;
+	checked = false;
 	leaktracer_reach_find(&reach);
-	ck_assert(!reach.judged);
+	ck_assert(!reach.checked);
 	ck_assert_ptr_nonnull(strstr(reach.remark, "not filtered: "));
 	leaktracer_reach_free(&reach);
 }
@@ -94,7 +88,7 @@ TEST(nothing_is_loaded)
 	struct leaktracer_reach reach;
 
 	leaktracer_reach_find(&reach);
-	ck_assert(!reach.judged);
+	ck_assert(!reach.checked);
 	ck_assert_str_eq(
 	    reach.remark, "not filtered: libmemunreachable.so.0 is not loaded");
 	leaktracer_reach_free(&reach);

@@ -1,16 +1,9 @@
 /*
- * lib/malloc_debug/leaktracer{,_late,_rows,_report}.c: from the allocation of
- * a block to its line. The words of the blocks are a list here.
+ * lib/malloc_debug/leaktracer/: from the allocation of a block to its line in
+ * the report. The words of the blocks are a list here.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "lib/malloc_debug/leaktracer/late.h"
 #include "lib/malloc_debug/leaktracer/leaktracer.h"
@@ -214,7 +207,7 @@ TEST(cells_of_dropped_records_are_used_again)
 		for (i = 0; i < 20000; i++) {
 			uint32_t unit = leaktracer_tag(MU_STACK_EMPTY);
 
-			/* Freed unseen while all goes on: by hand. */
+			/* Freed without a record while recording is on. */
 			leaktracer_state &= ~LEAKTRACER_RELEASES;
 			leaktracer_untag(unit, block, sizeof(block));
 			leaktracer_state |= LEAKTRACER_RELEASES;
@@ -317,7 +310,7 @@ TEST(unreachable_ones_only)
 {
 	struct mu_range blocks[] = { { 0x1000, 0x1020 }, { 0x3000, 0x3100 } };
 	struct leaktracer_reach reach = {
-		.blocks = { .items = blocks, .count = 2 }, .judged = true
+		.blocks = { .items = blocks, .count = 2 }, .checked = true
 	};
 	struct leaktracer_rows rows;
 

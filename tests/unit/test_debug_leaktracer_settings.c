@@ -3,10 +3,6 @@
  */
 #include "lib/malloc_debug/leaktracer/settings.h"
 
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "tests/support/suite.h"
 
 static const char *variables[16][2];

@@ -1,9 +1,6 @@
-/*
- * lib/malloc_debug/leaktracer/state.c: what is monitored, in which thread.
- */
+/* lib/malloc_debug/leaktracer/state.c: what is monitored in which thread. */
 #include "lib/malloc_debug/leaktracer/state.h"
 
-#include <pthread.h>
 #include <semaphore.h>
 
 #include "tests/support/suite.h"

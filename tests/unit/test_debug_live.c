@@ -1,11 +1,6 @@
 /*
  * The shadow of live blocks, against a model: lib/malloc_debug/shadow/live.h.
  */
-#include <pthread.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-
 #include "lib/malloc_debug/shadow/live.h"
 #include "lib/malloc_debug/state/state.h"
 #include "tests/support/suite.h"

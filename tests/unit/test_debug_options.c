@@ -1,13 +1,7 @@
 /*
- * The options of the recorder: every row of the table, and the effects of
- * several options in any order.
+ * The options of the recorder: every row of the table, and combinations in any
+ * order.
  */
-#include <errno.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "lib/malloc_debug/state/options.h"
 #include "tests/support/captured_stderr.h"
 #include "tests/support/suite.h"

@@ -1,13 +1,5 @@
-/*
- * Files that appear as a whole: what is in the way, and what fails.
- */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+/* Files that appear only when complete: names that are taken, and failures. */
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "lib/malloc_debug/dumps/output_file.h"
 #include "tests/support/captured_stderr.h"

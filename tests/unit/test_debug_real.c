@@ -1,10 +1,6 @@
 /* The allocator underneath and the arena before it. */
 #include <dlfcn.h>
-#include <errno.h>
 #include <malloc.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "lib/malloc_debug/state/bootstrap.h"
 #include "lib/malloc_debug/state/real.h"

@@ -1,8 +1,7 @@
 /*
- * Sampling: hits are as likely as said, and estimates are right on average.
+ * Sampling: blocks are sampled with the right probability, and estimates are
+ * right on average.
  */
-#include <pthread.h>
-
 #include "lib/malloc_debug/shadow/sampling.h"
 #include "tests/support/suite.h"
 

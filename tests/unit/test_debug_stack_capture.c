@@ -3,10 +3,6 @@
  * they lie and however the code was compiled.
  */
 #include <alloca.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 #include <ucontext.h>
 
 #include "tests/support/stack_compare.h"

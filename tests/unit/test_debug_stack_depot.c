@@ -1,8 +1,4 @@
 /* Every stack is stored once, by any thread; other units are not stacks. */
-#include <pthread.h>
-#include <stdint.h>
-#include <string.h>
-
 #include "lib/malloc_debug/unwind/stack_depot.h"
 #include "tests/support/suite.h"
 

@@ -1,9 +1,8 @@
 /*
- * A stack that was captured before is recognised, and no other is taken for it.
+ * A stack that was captured before is recognised; no other stack is mistaken
+ * for it.
  */
 #include <alloca.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/time.h>
 
 #include "tests/support/stack_compare.h"
@@ -109,7 +108,7 @@ capture_much(void *arg)
 	return NULL;
 }
 
-/* A handler may come in the midst of a walk, and do one itself. */
+/* A handler may come in the middle of a walk, and do one itself. */
 TEST(threads_and_signals)
 {
 	struct sigaction action = { .sa_handler = capture_at_signal,

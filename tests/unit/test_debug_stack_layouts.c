@@ -1,10 +1,7 @@
 /*
- * Layouts: nothing is read beyond the stack, every word counts, and none of
- * their entries is ever taken for a stack.
+ * Layouts: nothing is read beyond the stack, every word is compared, and no
+ * layout in the depot is taken for a stack.
  */
-#include <string.h>
-#include <sys/mman.h>
-
 #include "lib/malloc_debug/unwind/stack_capture.h"
 #include "lib/malloc_debug/unwind/stack_capture_known.h"
 #include "lib/malloc_debug/unwind/stack_depot.h"

@@ -1,11 +1,4 @@
-/*
- * What lies on a stack may be anything: nothing is read that cannot be.
- */
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-
+/* Stacks with arbitrary contents: no unreadable address is read. */
 #include "lib/malloc_debug/unwind/stack_capture.h"
 #include "lib/malloc_debug/unwind/stack_capture_memory.h"
 #include "lib/malloc_debug/unwind/stack_depot.h"

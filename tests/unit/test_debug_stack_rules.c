@@ -1,19 +1,12 @@
 /*
- * Rules of frames: what is read from the tables of the C library is what
- * libdw reads, for every address; damaged tables give any rule, but no fault.
+ * Rules of frames: for every address of the C library they agree with libdw;
+ * damaged tables may give any rule, but no fault.
  */
 #include <dlfcn.h>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
-#include <fcntl.h>
 #include <link.h>
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 
 #include "lib/malloc_debug/unwind/frame_memo.h"
 #include "lib/malloc_debug/unwind/frame_rules.h"

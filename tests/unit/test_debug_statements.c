@@ -1,8 +1,5 @@
-/* Statements on the recorder's inner workings. */
+/* Single properties of the recorder's inner parts. */
 #include <dlfcn.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "lib/malloc_debug/checks/guards.h"
 #include "lib/malloc_debug/entry/dispatch.h"

@@ -1,15 +1,6 @@
 /* Signals of the recorder. */
 #include <dirent.h>
-#include <errno.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "lib/malloc_debug/dumps/journal.h"
 #include "lib/malloc_debug/dumps/watch.h"
@@ -229,7 +220,8 @@ TEST_LOOP(repeats_count_once, 0, 2)
 	ck_assert_int_eq(runs_are(3), 3);
 }
 
-/* The work goes on beside what was interrupted, and with all signals off. */
+/* The work continues while the interrupted code does, with all signals blocked.
+ */
 static void
 look_at_mask(void)
 {
@@ -244,7 +236,7 @@ look_at_mask(void)
 
 TEST(watcher_takes_no_signals)
 {
-	ck_assert(watch_signal(SIGUSR1, look_at_mask));
+	ck_assert(watch_signal_job(SIGUSR1, look_at_mask, WATCH_THREAD));
 	watch_start();
 	raise(SIGUSR1);
 	ck_assert_int_eq(runs_are(1), 1);
@@ -255,18 +247,19 @@ TEST(signals_that_are_none)
 	struct captured_stderr captured;
 	int i;
 
-	ck_assert(!watch_signal(0, slow_job));
-	ck_assert(!watch_signal(-1, slow_job));
-	ck_assert(!watch_signal(SIGRTMAX + 1, slow_job));
-	ck_assert(watch_signal(SIGKILL, slow_job));
+	ck_assert(!watch_signal_job(0, slow_job, WATCH_THREAD));
+	ck_assert(!watch_signal_job(-1, slow_job, WATCH_THREAD));
+	ck_assert(!watch_signal_job(SIGRTMAX + 1, slow_job, WATCH_THREAD));
+	ck_assert(watch_signal_job(SIGKILL, slow_job, WATCH_THREAD));
 	captured_stderr_begin(&captured);
 	watch_start();
 	ck_assert_str_eq(captured_stderr_end(&captured),
-	    "malloc_debug: signal 9 cannot be had\n");
+	    "malloc_debug: signal 9 cannot be used\n");
 	for (i = 1; i < 16; i++)
-		ck_assert(watch_signal(SIGRTMIN + i, slow_job));
-	ck_assert(!watch_signal(SIGUSR2, slow_job));
-	ck_assert(watch_signal(SIGRTMIN + 1, slow_job));
+		ck_assert(
+		    watch_signal_job(SIGRTMIN + i, slow_job, WATCH_THREAD));
+	ck_assert(!watch_signal_job(SIGUSR2, slow_job, WATCH_THREAD));
+	ck_assert(watch_signal_job(SIGRTMIN + 1, slow_job, WATCH_THREAD));
 }
 
 /* EINTR would be seen by a program that knows of no signal. */

@@ -1,10 +1,4 @@
-/*
- * Names as programmers wrote them.
- */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+/* Demangling of symbol names. */
 #include "lib/symbolize/demangled.h"
 #include "tests/support/suite.h"
 

@@ -1,10 +1,7 @@
 /*
- * Every fact that stops or hinders a check has its words, and nothing else is
- * called so.
+ * Every fact that prevents or hinders a check has a finding, and no other fact
+ * has one.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "lib/doctor/facts.h"
 #include "lib/doctor/findings.h"
 #include "mu/sys.h"
@@ -57,11 +54,11 @@ judge(void)
 	size_t i;
 
 	findings.count = 0;
-	mu_doctor_judge_machine(&machine, &findings);
-	mu_doctor_judge_target(&machine, &target, &findings);
+	mu_doctor_check_machine(&machine, &findings);
+	mu_doctor_check_target(&machine, &target, &findings);
 	ck_assert_uint_lt(findings.count, MU_FINDINGS_MAX);
 	for (i = 0; i < findings.count; i++) /* no sentence was cut */
-		ck_assert_uint_lt(strlen(findings.all[i].why.words), 230);
+		ck_assert_uint_lt(strlen(findings.all[i].why.text), 230);
 }
 
 /* The one finding above MU_FINE, if GRADE is; none otherwise. */
@@ -75,20 +72,20 @@ must_find(enum mu_grade grade, const char *subject, const char *words)
 	     finding++) {
 		if (finding->grade == MU_FINE)
 			continue;
-		ck_assert_msg(worst == NULL, "%s and %s", finding->why.words,
-		    worst == NULL ? "" : worst->why.words);
+		ck_assert_msg(worst == NULL, "%s and %s", finding->why.text,
+		    worst == NULL ? "" : worst->why.text);
 		worst = finding;
 	}
 	if (grade == MU_FINE) {
 		ck_assert_msg(
-		    worst == NULL, "%s", worst ? worst->why.words : "");
+		    worst == NULL, "%s", worst ? worst->why.text : "");
 		return;
 	}
 	ck_assert_msg(worst != NULL, "%s was not found", subject);
 	ck_assert_str_eq(worst->subject, subject);
 	ck_assert_int_eq(worst->grade, grade);
-	ck_assert_msg(strstr(worst->why.words, words) != NULL,
-	    "\"%s\" has no \"%s\"", worst->why.words, words);
+	ck_assert_msg(strstr(worst->why.text, words) != NULL,
+	    "\"%s\" has no \"%s\"", worst->why.text, words);
 }
 
 TEST(healthy)
@@ -145,7 +142,7 @@ TEST(yama)
 TEST(call_filtered)
 {
 	machine.call = MU_ERR_PTRACE_SECCOMP;
-	strcpy(machine.call_why.words, "a filter refuses ptrace; allow it");
+	strcpy(machine.call_why.text, "a filter refuses ptrace; allow it");
 	must_find(MU_BLOCKER, "ptrace", "a filter refuses");
 }
 
@@ -245,7 +242,7 @@ TEST(programs)
 	target.glibc[1] = 99;
 	must_find(MU_WARNING, "glibc", "2.99 is not known");
 	target.glibc[0] = 0;
-	must_find(MU_WARNING, "glibc", "not told");
+	must_find(MU_WARNING, "glibc", "not stated");
 	target.libc[0] = '\0';
 	must_find(MU_BLOCKER, "glibc", "no glibc");
 	target.is_static = true;
@@ -289,9 +286,9 @@ TEST(left_out_of_a_copy)
 {
 	target.held = (uint64_t)7 << 30;
 	target.copy_ns = mu_copy_pause_ns(4, 500, 0);
-	target.forked.left_out = (uint64_t)7 << 30;
+	target.forked.dontfork = (uint64_t)7 << 30;
 	must_find(MU_WARNING, "left out", "7168 MiB of process 4711");
-	target.forked.left_out = (uint64_t)7 << 20;
+	target.forked.dontfork = (uint64_t)7 << 20;
 	judge();
 	must_find(MU_FINE, NULL, NULL);
 }
@@ -306,7 +303,7 @@ TEST(too_much_to_read)
 	judge();
 	for (i = 0; i < findings.count; i++)
 		if (findings.all[i].grade == MU_BLOCKER) {
-			ck_assert_ptr_nonnull(strstr(findings.all[i].why.words,
+			ck_assert_ptr_nonnull(strstr(findings.all[i].why.text,
 			    "to read 3072 MiB of process 4711 would stop"
 			    " it for about 6.4 s; --max-pause=13s"));
 			blockers++;

@@ -1,9 +1,7 @@
 /*
  * lib/driver/driver.c: which operations of a subject are called, in which
- * order, and which look is the answer.
+ * order, and which look gives the answer.
  */
-#include <string.h>
-
 #include "lib/driver/driver.h"
 #include "mu/sys.h"
 #include "mu/text.h"
@@ -109,7 +107,7 @@ expect(const struct mu_driver *driver, const struct play *play,
 {
 	ck_assert_str_eq(play->calls, calls);
 	ck_assert_int_eq(driver->look.status, status);
-	ck_assert_str_eq(driver->look.why.words, words);
+	ck_assert_str_eq(driver->look.why.text, words);
 	ck_assert_uint_eq(driver->tries, play->next);
 }
 
@@ -117,7 +115,7 @@ expect(const struct mu_driver *driver, const struct play *play,
 	{                                                            \
 		.status = (state), .num_leaks = (leaks), __VA_ARGS__ \
 	}
-#define WORDS(text) .why = { .words = text }
+#define WORDS(string) .why = { .text = string }
 
 TEST(one_look_suffices)
 {
@@ -128,7 +126,7 @@ TEST(one_look_suffices)
 	expect(&driver, &play, "BL", MU_OK, "");
 }
 
-TEST(tried_until_it_is_judged)
+TEST(tried_until_it_is_checked)
 {
 	const struct mu_look looks[] = { LOOK(MU_ERR_BUSY, 0, WORDS("1")),
 		LOOK(MU_ERR_BUSY, 0, WORDS("2")), LOOK(MU_OK, 1, WORDS("")) };
@@ -189,7 +187,7 @@ TEST(a_look_cannot_begin)
 	expect(&driver, &play, "B", MU_ERR_NO_MEMORY, "begin");
 }
 
-/* Each look has tries of its own. */
+/* Each look has separate tries. */
 TEST(what_is_doubtful_is_looked_at_again)
 {
 	const struct mu_look looks[] = {

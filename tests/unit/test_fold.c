@@ -1,9 +1,7 @@
 /*
- * Folding: the rows of LeakFolding, an ownerless cycle being one entry. Each
- * runs with listed blocks and with chunks.
+ * Folding: the cases of Android's LeakFolding test; a cycle without an owner is
+ * one entry. Each runs with listed blocks and with chunks.
  */
-#include <string.h>
-
 #include "tests/support/folding.h"
 #include "tests/support/suite.h"
 

@@ -1,9 +1,7 @@
 /*
- * Folding: which entries are listed, in which order, with what contents, and
- * what is left of the answer when time or memory runs out.
+ * Folding: which entries are listed, their order and contents, and the answer
+ * when time or memory runs out.
  */
-#include <string.h>
-
 #include "tests/support/folding.h"
 #include "tests/support/suite.h"
 
@@ -84,10 +82,10 @@ TEST_LOOP(late, 0, FAKE_KINDS)
 {
 	folding_open_heap(_i, 4096);
 	ring(5);
-	folding_why.words[0] = '\0';
+	folding_why.text[0] = '\0';
 	ck_assert_int_eq(fold_until(9, 0), MU_PARTIAL);
 	expect_totals(5, 5 * bytes(1), 0);
-	ck_assert_ptr_nonnull(strstr(folding_why.words, "time"));
+	ck_assert_ptr_nonnull(strstr(folding_why.text, "time"));
 }
 
 /* Each entry is a block by itself, for want of memory. */
@@ -96,8 +94,8 @@ expect_blocks_alone(size_t count)
 {
 	size_t i;
 
-	ck_assert_ptr_nonnull(strstr(folding_why.words, "memory"));
-	ck_assert_ptr_nonnull(strstr(folding_why.words, "entry is one block"));
+	ck_assert_ptr_nonnull(strstr(folding_why.text, "memory"));
+	ck_assert_ptr_nonnull(strstr(folding_why.text, "entry is one block"));
 	ck_assert_uint_eq(folding_leaks.entries.count, count);
 	for (i = 0; i < folding_leaks.entries.count; i++) {
 		ck_assert_uint_eq(folding_entries[i].total_size, bytes(1));

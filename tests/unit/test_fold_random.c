@@ -1,9 +1,4 @@
-/*
- * Folding random graphs, against a model that knows who reaches whom.
- */
-#include <stdlib.h>
-#include <string.h>
-
+/* Folding random graphs, compared with a model that computes reachability. */
 #include "tests/support/folding.h"
 #include "tests/support/suite.h"
 

@@ -2,9 +2,6 @@
  * Folding with a recorder: entries of the same stack become one, against a
  * model that merges what folding without a recorder gives.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "heapwalk/fold/leaks.h"
 #include "heapwalk/recorded/recorded.h"
 #include "mu/sort.h"
@@ -133,7 +130,7 @@ record(void)
 		fake_heap_seal(&folding_heap);
 	image_open(&snap);
 	ck_assert(mu_recorder_open(
-	    &recorder, &snap, (uintptr_t)&fake.about, &image.arena));
+	    &recorder, &snap, (uintptr_t)&fake.header, &image.arena));
 	folding_heap.blocks.recorder = &recorder;
 }
 
@@ -231,7 +228,7 @@ TEST_LOOP(unsampled_are_one_entry, 0, FAKE_KINDS)
 	by_stack(blocks[2], 32, 0);
 	fake_recorder_block(&fake, blocks[3], 32, MU_STACK_EMPTY, false);
 	blocks[4][0] = blocks[5]; /* without a word */
-	fake.about.sample_bytes = 4096;
+	fake.header.sample_bytes = 4096;
 	record();
 	fold();
 	ck_assert_uint_eq(folding_leaks.entries.count, 3);
@@ -302,8 +299,8 @@ TEST_LOOP(guarded_block, 0, FAKE_KINDS)
 	block = (char *)folding_node(20);
 	memcpy(block + 32, "contents", 8);
 	fake_recorder_block(&fake, block + 32, 40, MU_STACK_OFF, false);
-	fake.about.flags |= MU_RECORDED_GUARDED;
-	fake.about.dressing = 32;
+	fake.header.flags |= MU_RECORDED_GUARDED;
+	fake.header.max_guard = 32;
 	record();
 	fold();
 	ck_assert_uint_eq(folding_leaks.leak_bytes, bytes(20));
@@ -349,7 +346,7 @@ expect_same(const struct mu_leak *a, const struct mu_leak *b, size_t count)
 
 CASE(random, NULL, clean_up);
 
-/* What folding gives, with frames, merged by heapwalk/leaks.c. */
+/* What folding gives, with frames, merged by heapwalk/fold/similar.c. */
 TEST_LOOP(random_stacks, 0, FAKE_KINDS)
 {
 	static struct mu_leak all[NODES];

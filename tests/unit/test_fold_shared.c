@@ -2,9 +2,6 @@
  * Folding what many owners share: the work is linear in nodes and edges. Work
  * is counted in words (heapwalk/subject/deadline.h), not in time.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "heapwalk/fold/components.h"
 #include "tests/support/folding.h"
 #include "tests/support/suite.h"
@@ -235,7 +232,7 @@ TEST(diamonds)
 	}
 	ck_assert_int_eq(
 	    fold_until(2, mu_sys_now_ns() + 1000000000), MU_PARTIAL);
-	ck_assert_ptr_nonnull(strstr(folding_why.words, "time"));
+	ck_assert_ptr_nonnull(strstr(folding_why.text, "time"));
 	ck_assert_uint_eq(folding_leaks.num_leaks, (size_t)5 * NODES);
 	ck_assert_uint_le(folding_leaks.unreported_count, (size_t)5 * NODES);
 	ck_assert_uint_le(

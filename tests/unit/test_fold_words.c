@@ -2,8 +2,6 @@
  * Folding follows the words that marking follows (use_unaligned,
  * pointer_mask).
  */
-#include <string.h>
-
 #include "tests/support/folding.h"
 #include "tests/support/suite.h"
 

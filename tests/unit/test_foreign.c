@@ -1,10 +1,7 @@
 /*
- * Whose malloc a process has, from its mappings alone: as they are read of
- * another process, by name and without; and by the words in its files.
+ * The allocator of a process, from its mappings alone, with and without names,
+ * and from strings in its files.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "heapwalk/heaps/glibc/arena.h"
 #include "heapwalk/heaps/glibc/foreign.h"
 #include "heapwalk/heaps/glibc/libc.h"
@@ -46,7 +43,7 @@ setup(void)
 {
 	memset(bytes, 0, sizeof(bytes));
 	memset(mappings, 0, sizeof(mappings));
-	why.words[0] = '\0';
+	why.text[0] = '\0';
 	snap = (struct mu_snapshot) { .mappings = mappings,
 		.num_threads = 1,
 		.memory = { .ops = &ops, .page_size = PAGE } };
@@ -108,8 +105,8 @@ expect_foreign(const char *words)
 	enum mu_status status = find();
 
 	ck_assert_msg(status == MU_ERR_FOREIGN_ALLOCATOR &&
-		strstr(why.words, words) != NULL,
-	    "%s: %s", mu_status_name(status), why.words);
+		strstr(why.text, words) != NULL,
+	    "%s: %s", mu_status_name(status), why.text);
 }
 
 static const char *const named[] = { "/lib/ld-musl-x86_64.so.1",
@@ -183,7 +180,7 @@ judge(void)
 {
 	struct mu_blocks blocks = { .count = 1, .sealed = true };
 
-	return mu_glibc_foreign_judge(&snap, &blocks, &why);
+	return mu_glibc_foreign_check(&snap, &blocks, &why);
 }
 
 TEST(besides)
@@ -199,12 +196,12 @@ TEST(besides)
 	ck_assert_int_eq(judge(), MU_OK);
 	write_words(program, "<jemalloc>: Error");
 	ck_assert_int_eq(judge(), MU_PARTIAL);
-	ck_assert_ptr_nonnull(strstr(why.words, "(jemalloc, in program)"));
+	ck_assert_ptr_nonnull(strstr(why.text, "(jemalloc, in program)"));
 	write_words(program, "tcmalloc.max_total_thread_cache_bytes");
 	ck_assert_int_eq(judge(), MU_PARTIAL);
 	load("/usr/lib/libjemalloc.so.2");
 	ck_assert_int_eq(judge(), MU_PARTIAL);
-	ck_assert_ptr_nonnull(strstr(why.words, "(libjemalloc.so.2)"));
+	ck_assert_ptr_nonnull(strstr(why.text, "(libjemalloc.so.2)"));
 }
 
 TEST(instead)
@@ -214,10 +211,10 @@ TEST(instead)
 	load("/usr/lib/libc.so.6");
 	snap.malloc_address = program[1].range.begin + 16;
 	ck_assert_int_eq(judge(), MU_PARTIAL);
-	ck_assert_ptr_nonnull(strstr(why.words, "malloc is that of program"));
+	ck_assert_ptr_nonnull(strstr(why.text, "malloc is that of program"));
 	write_words(program, "mimalloc: warning");
 	ck_assert_int_eq(judge(), MU_ERR_FOREIGN_ALLOCATOR);
-	ck_assert_ptr_nonnull(strstr(why.words, "(mimalloc, in program)"));
+	ck_assert_ptr_nonnull(strstr(why.text, "(mimalloc, in program)"));
 }
 
 /* The words at the very ends of what is mapped, and cut off there. */

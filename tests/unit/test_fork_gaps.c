@@ -1,9 +1,4 @@
-/*
- * What a fork leaves out is put back as the original has it, or counted.
- */
-#include <fcntl.h>
-#include <sys/wait.h>
-
+/* What a fork leaves out is restored as it is in the original, or counted. */
 #include "heapwalk/memory/fork_gaps.h"
 #include "tests/support/image.h"
 #include "tests/support/suite.h"

@@ -1,10 +1,7 @@
 /*
- * The giant component is found apart from the others: what comes out is what
- * the search in depth finds by itself, where edges are not stored.
+ * The search for the giant component gives the same result as the depth-first
+ * search alone, where edges are not stored.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "heapwalk/fold/components.h"
 #include "heapwalk/fold/giant_scc.h"
 #include "tests/support/folding.h"

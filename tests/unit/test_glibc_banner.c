@@ -1,9 +1,5 @@
-/*
- * The release of glibc in its own words.
- */
+/* The release of glibc, from its version string. */
 #include <gnu/libc-version.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "heapwalk/heaps/glibc/banner.h"
 #include "tests/support/self_snapshot.h"

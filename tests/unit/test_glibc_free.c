@@ -1,6 +1,4 @@
-/*
- * Free lists that are damaged: bins, fastbins, tcaches.
- */
+/* Damaged free lists: bins, fastbins, tcaches. */
 #include "tests/support/damaged_heap.h"
 #include "tests/support/suite.h"
 

@@ -1,6 +1,6 @@
 /*
- * The glibc back end on heaps that are damaged one rule at a time: each is
- * refused, and the words say which rule, where.
+ * The glibc back end on heaps in which one rule at a time is broken: each is
+ * refused, and the reason names the rule and the place.
  */
 #include "tests/support/damaged_heap.h"
 #include "tests/support/suite.h"
@@ -103,8 +103,8 @@ TEST(rule2_chunks)
 	refused(damage_size, "impossible size");
 	refused(damage_size_far, "size leads out of the heap");
 	refused(damage_size_slightly, "arena");
-	refused(damage_prev_inuse, "prev_size behind it disagrees");
-	refused(damage_prev_size, "prev_size behind it disagrees");
+	refused(damage_prev_inuse, "prev_size after it disagrees");
+	refused(damage_prev_size, "prev_size after it disagrees");
 	refused(damage_arena_flag, "NON_MAIN_ARENA");
 	refused(damage_arena_flag_other, "NON_MAIN_ARENA");
 	refused(damage_top, "top");
@@ -137,7 +137,7 @@ twist_no_memory(struct self_snapshot *self)
 		if (answer.status == MU_OK)
 			break;
 		if (answer.status != MU_ERR_NO_MEMORY ||
-		    answer.why.words[0] == '\0')
+		    answer.why.text[0] == '\0')
 			_exit(2);
 	}
 	self->arena.fail_at = 0;

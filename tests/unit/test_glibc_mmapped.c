@@ -1,6 +1,4 @@
-/*
- * Mmapped chunks, and what mp_ says of them.
- */
+/* Mmapped chunks, compared with the counters in mp_. */
 #include "tests/support/damaged_heap.h"
 #include "tests/support/suite.h"
 
@@ -40,7 +38,7 @@ TEST(rule6_mmapped)
 	ck_assert_int_eq(whole.status, MU_OK);
 	ck_assert_uint_eq(whole.kept, 0);
 	ck_assert_int_eq(answer.status, MU_PARTIAL);
-	ck_assert_ptr_nonnull(strstr(answer.why.words, "n_mmaps"));
+	ck_assert_ptr_nonnull(strstr(answer.why.text, "n_mmaps"));
 	ck_assert_uint_ge(answer.kept, 1);
 	ck_assert_uint_eq(answer.count, whole.count);
 	answer = damaged_ask(damage_mmapped_mem, NULL);

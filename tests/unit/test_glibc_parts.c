@@ -1,7 +1,7 @@
 /*
- * A chain that several workers walk in parts comes out as if one had walked
- * it, bit by bit, and is refused for the same chunk: made of chunks of all
- * sizes, of likenesses of chunks inside blocks, of nothing, and damaged.
+ * A chain that several workers walk in parts gives the same bits as a walk by
+ * one, and is refused at the same chunk: chains of chunks of all sizes, with
+ * false chunks inside blocks, empty, and damaged.
  */
 #include "tests/support/made_chain.h"
 #include "tests/support/pthread_workers.h"
@@ -126,7 +126,7 @@ expect_same(const struct result *a, const struct result *b)
 	const struct mu_span *right = &b->heap.blocks.spans[0];
 
 	ck_assert_int_eq(a->status, b->status);
-	ck_assert_str_eq(a->why.words, b->why.words);
+	ck_assert_str_eq(a->why.text, b->why.text);
 	if (a->status != MU_OK)
 		return;
 	ck_assert_uint_eq(a->chain.end, b->chain.end);

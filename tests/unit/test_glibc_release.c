@@ -1,6 +1,6 @@
 /*
- * A release of glibc that the table does not have: its heap is read as that of
- * its neighbour, and believed only if nothing at all speaks against it. And
+ * A release of glibc that the table does not have: its heap is read with the
+ * layout of its neighbour, and accepted only if nothing contradicts it. And
  * heaps that are not, or not only, glibc's.
  *
  * The table is this test's own: the known one as far as a test leaves it.
@@ -59,10 +59,10 @@ unknown(void (*damage)(void), const char *words)
 
 	snprintf(release, sizeof(release), "glibc 2.%u", running);
 	ck_assert_msg(answer.status == MU_ERR_UNKNOWN_GLIBC &&
-		strstr(answer.why.words, words) != NULL &&
-		strstr(answer.why.words, release) != NULL,
+		strstr(answer.why.text, words) != NULL &&
+		strstr(answer.why.text, release) != NULL,
 	    "%s: \"%s\", wanted \"%s\" and \"%s\"",
-	    mu_status_name(answer.status), answer.why.words, release, words);
+	    mu_status_name(answer.status), answer.why.text, release, words);
 }
 
 TEST(nearest_release)
@@ -118,7 +118,7 @@ TEST(neighbour_fits)
 	ck_assert_uint_eq(known.inferred_from, 0);
 	know_only(subject.glibc.layout);
 	inferred = damaged_ask(NULL, NULL);
-	ck_assert_msg(inferred.status == MU_OK, "%s", inferred.why.words);
+	ck_assert_msg(inferred.status == MU_OK, "%s", inferred.why.text);
 	ck_assert_uint_eq(inferred.inferred_from, running - 1);
 	ck_assert_uint_eq(inferred.count, known.count);
 }
@@ -147,7 +147,7 @@ TEST(neighbour_does_not_fit)
 		know_only(&rows[i]);
 		answer = damaged_ask(NULL, NULL);
 		ck_assert_msg(answer.status == MU_ERR_UNKNOWN_GLIBC,
-		    "read as 2.%u: %s", rows[i].first, answer.why.words);
+		    "read as 2.%u: %s", rows[i].first, answer.why.text);
 		unknown(NULL, "not laid out as that of");
 	}
 }
@@ -187,7 +187,7 @@ TEST(row_is_wrong)
 			answer = damaged_ask(NULL, NULL);
 			ck_assert_msg(answer.status == MU_ERR_UNKNOWN_GLIBC,
 			    "member at %zu is %u: %s %s", members[i], value,
-			    mu_status_name(answer.status), answer.why.words);
+			    mu_status_name(answer.status), answer.why.text);
 		}
 	}
 }
@@ -266,8 +266,8 @@ TEST(far_release)
 		return;
 	}
 	ck_assert_int_eq(answer.status, MU_ERR_UNKNOWN_GLIBC);
-	ck_assert_ptr_nonnull(strstr(answer.why.words, "glibc 2.99"));
-	ck_assert_ptr_nonnull(strstr(answer.why.words, "that of 2.43"));
+	ck_assert_ptr_nonnull(strstr(answer.why.text, "glibc 2.99"));
+	ck_assert_ptr_nonnull(strstr(answer.why.text, "that of 2.43"));
 }
 
 static void
@@ -301,16 +301,16 @@ TEST(foreign_allocators)
 	num_rows = 0;
 	answer = damaged_ask(damage_bins, NULL);
 	ck_assert_int_eq(answer.status, MU_ERR_FOREIGN_ALLOCATOR);
-	ck_assert_ptr_nonnull(strstr(answer.why.words, "no main_arena"));
+	ck_assert_ptr_nonnull(strstr(answer.why.text, "no main_arena"));
 	/* No other module here defines malloc: nothing was ever allocated. */
 	answer = damaged_ask(damage_unused, NULL);
 	ck_assert_int_eq(answer.status, MU_OK);
 	answer = damaged_ask(damage_unused, twist_foreign);
 	ck_assert_int_eq(answer.status, MU_ERR_FOREIGN_ALLOCATOR);
-	ck_assert_ptr_nonnull(strstr(answer.why.words, "libjemalloc.so.2"));
+	ck_assert_ptr_nonnull(strstr(answer.why.text, "libjemalloc.so.2"));
 	answer = damaged_ask(NULL, twist_foreign);
 	ck_assert_int_eq(answer.status, MU_PARTIAL);
-	ck_assert_ptr_nonnull(strstr(answer.why.words, "libjemalloc.so.2"));
+	ck_assert_ptr_nonnull(strstr(answer.why.text, "libjemalloc.so.2"));
 }
 
 SUITE(.setup = setup_release);

@@ -1,13 +1,8 @@
 /*
- * The figures of a glibc heap against those that malloc itself keeps, byte by
- * byte: of the same process, at the same moment.
+ * The figures of a glibc heap are exactly those that malloc keeps, in the same
+ * process at the same moment.
  */
-#include <check.h>
 #include <malloc.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "heapwalk/heaps/glibc/arena.h"
 #include "tests/support/heap_image.h"
@@ -147,7 +142,7 @@ usage_setup(void)
 static enum mu_status
 take(void)
 {
-	struct mu_why why = { .words = "" };
+	struct mu_why why = { .text = "" };
 	enum mu_status status;
 	bool asked;
 
@@ -164,7 +159,7 @@ take(void)
 
 	mu_arena_open(&tables, (size_t)1 << 30);
 	status = mu_heaps_list(&heap, &image.self.snap, &tables, &why);
-	ck_assert_msg(status == MU_OK || status == MU_PARTIAL, "%s", why.words);
+	ck_assert_msg(status == MU_OK || status == MU_PARTIAL, "%s", why.text);
 	return status;
 }
 
@@ -272,7 +267,7 @@ TEST(fresh)
 	ck_assert_uint_gt(usage->arenas[0].live, 0);
 	ck_assert_uint_gt(usage->arenas[0].top, 0);
 	ck_assert_uint_eq(usage->mmapped, 0);
-	ck_assert_int_eq(mu_usage_judge(usage), MU_VERDICT_NONE);
+	ck_assert_int_eq(mu_usage_verdict(usage), MU_VERDICT_NONE);
 }
 
 TEST(full)
@@ -280,9 +275,9 @@ TEST(full)
 	fill(MEDIUM);
 	ck_assert_int_eq(take(), MU_OK);
 	expect_malloc_agrees();
-	ck_assert_int_eq(mu_usage_judge(usage), MU_VERDICT_IN_USE);
+	ck_assert_int_eq(mu_usage_verdict(usage), MU_VERDICT_IN_USE);
 	mu_usage_complete(&heap.usage, (MANY / 2) * MEDIUM);
-	ck_assert_int_eq(mu_usage_judge(usage), MU_VERDICT_LEAK);
+	ck_assert_int_eq(mu_usage_verdict(usage), MU_VERDICT_LEAK);
 }
 
 TEST(fragmented)
@@ -293,7 +288,7 @@ TEST(fragmented)
 	expect_malloc_agrees();
 	ck_assert_uint_ge(
 	    usage->arenas[0].bins, (MANY / 2 - 32) * (MEDIUM + 8));
-	ck_assert_int_eq(mu_usage_judge(usage), MU_VERDICT_FRAGMENTATION);
+	ck_assert_int_eq(mu_usage_verdict(usage), MU_VERDICT_FRAGMENTATION);
 }
 
 TEST(fragmented_in_fastbins)
@@ -319,7 +314,7 @@ TEST(free_at_the_end)
 	ck_assert_int_eq(take(), MU_OK);
 	expect_malloc_agrees();
 	ck_assert_uint_ge(usage->arenas[0].top, (MANY - 32) * (MEDIUM + 8));
-	ck_assert_int_eq(mu_usage_judge(usage), MU_VERDICT_SLACK);
+	ck_assert_int_eq(mu_usage_verdict(usage), MU_VERDICT_SLACK);
 }
 
 /* As many of each size as there is room for. */

@@ -1,10 +1,7 @@
 /*
- * The graph: the same edges with room for all, for some, for none of them; the
- * same answer, at any number of workers.
+ * The graph has the same edges with room for all, for some and for none of
+ * them, and gives the same answer with any number of workers.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "heapwalk/graph/lost.h"
 #include "heapwalk/heaps/spans.h"
 #include "tests/support/folding.h"

@@ -1,11 +1,4 @@
-/*
- * Work that faults is left, and the next is none the worse for it.
- */
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-
+/* Work that faults is abandoned, and the next work runs normally. */
 #include "lib/symbolize/guard.h"
 #include "tests/support/suite.h"
 

@@ -1,7 +1,6 @@
 /*
- * A real heap, a copy of it, and one word of the copy changed: each rule that
- * a reading rests on is broken by itself, in the main arena and in another,
- * and the answer says which one.
+ * Copy a real heap and change one word of the copy: each rule of the walk is
+ * broken by itself, in the main arena and in another, and the reason names it.
  *
  * Here what is reached first: main_arena and mp_, the ring, the sums of memory.
  */

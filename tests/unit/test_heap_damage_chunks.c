@@ -1,7 +1,6 @@
 /*
- * A real heap, a copy of it, and one word of the copy changed: each rule that
- * a reading rests on is broken by itself, in the main arena and in another,
- * and the answer says which one.
+ * Copy a real heap and change one word of the copy: each rule of the walk is
+ * broken by itself, in the main arena and in another, and the reason names it.
  *
  * Here the chunks, one after the other.
  */
@@ -93,7 +92,7 @@ TEST_LOOP(rule2_prev_inuse, MAIN, OTHER + 1)
 
 	/* The one before it says in use, and is full of other words. */
 	WHILE(word, *word & ~(uintptr_t)MU_PREV_INUSE,
-	    expect_refusal("free, but prev_size behind it disagrees"));
+	    expect_refusal("free, but prev_size after it disagrees"));
 	word = busy_size_of(behind_free);
 	WHILE(word, *word | MU_PREV_INUSE,
 	    expect_refusal(_i == MAIN ? "in use, yet on a free list"
@@ -107,9 +106,9 @@ TEST_LOOP(rule2_prev_size, MAIN, OTHER + 1)
 	uintptr_t *word = busy_word_at(chunk_of(behind));
 
 	WHILE(word, *word + 0x10,
-	    expect_refusal("free, but prev_size behind it disagrees"));
+	    expect_refusal("free, but prev_size after it disagrees"));
 	WHILE(
-	    word, 0, expect_refusal("free, but prev_size behind it disagrees"));
+	    word, 0, expect_refusal("free, but prev_size after it disagrees"));
 	expect_same();
 }
 

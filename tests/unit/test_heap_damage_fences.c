@@ -1,9 +1,7 @@
 /*
- * Where malloc left a piece of memory for another one, it put up fenceposts. A
- * copy of a heap that has some, and one of them damaged: refused.
+ * Malloc writes fenceposts where it has left a piece of memory for another one.
+ * A copy of such a heap with one fencepost damaged is refused.
  */
-#include <unistd.h>
-
 #include "tests/support/heap_busy.h"
 #include "tests/support/suite.h"
 
@@ -21,7 +19,7 @@ take(struct mu_thread *threads, size_t count, enum mu_status status)
 	heap_image_take(&image, threads, count);
 	heap_image_read(&image, &whole);
 	ck_assert_msg(whole.status == status, "%s: %s",
-	    mu_status_name(whole.status), whole.why.words);
+	    mu_status_name(whole.status), whole.why.text);
 }
 
 static void
@@ -33,8 +31,8 @@ refused(uintptr_t at, uintptr_t value, const char *words)
 	*word = value;
 	heap_image_read(&image, &reading);
 	ck_assert_msg(reading.status == MU_ERR_HEAP_INCONSISTENT &&
-		strstr(reading.why.words, words) != NULL,
-	    "%s: %s", mu_status_name(reading.status), reading.why.words);
+		strstr(reading.why.text, words) != NULL,
+	    "%s: %s", mu_status_name(reading.status), reading.why.text);
 	*word = old;
 	heap_reading_close(&reading);
 }

@@ -1,6 +1,6 @@
 /*
- * A real heap, a copy of it, and a word or two of the copy changed: each rule
- * on the lists of free chunks is broken by itself, and the answer says which.
+ * Copy a real heap and change one or two words of the copy: each rule about the
+ * lists of free chunks is broken by itself, and the reason names it.
  */
 #include "tests/support/heap_busy.h"
 #include "tests/support/suite.h"
@@ -72,7 +72,7 @@ TEST_LOOP(rule4_bin_loops, MAIN, OTHER + 1)
 	expect_same();
 }
 
-/* Off its list, and its neighbours linked: as if it were in use. */
+/* Unlink it from its list, as if it were in use. */
 TEST_LOOP(rule4_free_yet_on_no_list, MAIN, OTHER + 1)
 {
 	uintptr_t *links = busy_word_at(busy.parts[_i].binned[1]);
@@ -143,7 +143,7 @@ TEST_LOOP(rule4_fastbins, MAIN, OTHER + 1)
 	    expect_refusal("on two free lists"));
 	WHILE(link, 0x123456789abcdef0, expect_refusal("not in the arena's"));
 	WHILE(link, mangled(at, part->fast[0]), expect_refusal("fastbin"));
-	/* One that the tcache has. */
+	/* A chunk that is in the tcache. */
 	WHILE(link, mangled(at, chunk_of(part->single)),
 	    expect_refusal("fastbin"));
 	expect_same();
@@ -156,7 +156,7 @@ TEST_LOOP(rule4_fastbin_and_tcache, MAIN, OTHER + 1)
 
 	if (!has_fastbins)
 		return;
-	/* The sizes are made to fit, so that nothing else is wrong. */
+	/* The sizes are adjusted, so that nothing else is wrong. */
 	WHILE(busy_word_at(part->cached[0]), mangled(part->cached[0], at),
 	    expect_refusal("tcache"));
 	WHILE(busy_word_at(head), mangled(head, at), expect_refusal("tcache"));
@@ -205,7 +205,7 @@ tcache_head(size_t thread, size_t size)
 	    mu_glibc_tcache_bin(layout, size) * 8);
 }
 
-/* Make it claim MORE entries than it does, look, and make it right again. */
+/* Raise its count of entries by MORE, read the heap, and restore the count. */
 static void
 claim(size_t thread, size_t size, int more, const char *words)
 {
@@ -275,7 +275,7 @@ TEST_LOOP(rule5_tls_word, MAIN, OTHER + 1)
 	expect_same();
 }
 
-/* No thread leads to it any more, and what it holds is free all the same. */
+/* No thread refers to it any more; its chunks are free nevertheless. */
 TEST(rule5_tls_words_gone)
 {
 	size_t thread;

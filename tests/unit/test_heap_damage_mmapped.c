@@ -1,11 +1,11 @@
 /*
- * A real heap, a copy of it, and a word or two of the copy changed: a mapping
- * that may not be a chunk is not reported, and the answer says so; if malloc's
- * counters identify the chunks, none is lost.
+ * Copy a real heap and change one or two words of the copy: a mapping that may
+ * not be a chunk is not reported, and the answer says so; if malloc's counters
+ * identify the chunks, none is missed.
  */
 #include "tests/support/heap_busy.h"
 
-#include "heapwalk/heaps/glibc/pick.h"
+#include "heapwalk/heaps/glibc/mmapped_sums.h"
 #include "tests/support/suite.h"
 
 #define PAGE 4096
@@ -59,8 +59,8 @@ expect_partial(size_t count, size_t kept, const char *words)
 
 	heap_image_read(&busy.image, &reading);
 	ck_assert_msg(reading.status == MU_PARTIAL &&
-		strstr(reading.why.words, words) != NULL,
-	    "%s: %s", mu_status_name(reading.status), reading.why.words);
+		strstr(reading.why.text, words) != NULL,
+	    "%s: %s", mu_status_name(reading.status), reading.why.text);
 	ck_assert_uint_eq(reading.count, count);
 	ck_assert_uint_eq(reading.num_kept, kept);
 	for (i = 0; i < reading.count; i++)
@@ -176,7 +176,7 @@ TEST(imitations_of_nothing)
 	*(int *)par_at(layout->par_n_mmaps) = 0;
 	*par_at(layout->par_mmapped_mem) = 0;
 	heap_image_read(&busy.image, &reading);
-	ck_assert_msg(reading.status == MU_OK, "%s", reading.why.words);
+	ck_assert_msg(reading.status == MU_OK, "%s", reading.why.text);
 	ck_assert_uint_eq(reading.count, busy.whole.count - BUSY_MMAPPED);
 	heap_reading_close(&reading);
 }
@@ -224,7 +224,7 @@ TEST(pick_is_unique)
 		candidate(20, 9), candidate(40, 4) };
 
 	/* 3 + 9 + 4 + 5 = 21: 3 and 5 are too many, and so are 4 and 4. */
-	ck_assert(mu_glibc_pick(all, 4, 2, 13 * PAGE, &memory));
+	ck_assert(mu_glibc_mmapped_solve(all, 4, 2, 13 * PAGE, &memory));
 	ck_assert(all[0].out && all[1].out && !all[2].out && !all[3].out);
 	ck_assert(!all[2].unsure && !all[3].unsure);
 }
@@ -235,11 +235,11 @@ TEST(pick_is_in_doubt)
 		candidate(20, 3), candidate(40, 4), candidate(50, 4) };
 
 	/* Out are 3 and 5, whichever 3, or the two 4. */
-	ck_assert(mu_glibc_pick(all, 5, 3, 11 * PAGE, &memory));
+	ck_assert(mu_glibc_mmapped_solve(all, 5, 3, 11 * PAGE, &memory));
 	ck_assert(all[0].unsure && all[1].unsure && all[2].unsure &&
 	    all[3].unsure && all[4].unsure);
 	/* Out is one 3. */
-	ck_assert(mu_glibc_pick(all, 5, 4, 16 * PAGE, &memory));
+	ck_assert(mu_glibc_mmapped_solve(all, 5, 4, 16 * PAGE, &memory));
 	ck_assert(all[0].unsure && all[2].unsure);
 	ck_assert(!all[1].unsure && !all[1].out && !all[3].unsure);
 }
@@ -250,7 +250,7 @@ TEST(pick_apart)
 	struct mu_glibc_candidate all[] = { candidate(1, 8), candidate(3, 2),
 		candidate(20, 8) };
 
-	ck_assert(mu_glibc_pick(all, 3, 2, 10 * PAGE, &memory));
+	ck_assert(mu_glibc_mmapped_solve(all, 3, 2, 10 * PAGE, &memory));
 	ck_assert(all[0].out && !all[1].out && !all[2].out);
 	ck_assert(!all[1].unsure && !all[2].unsure);
 }
@@ -260,11 +260,11 @@ TEST(pick_nothing_fits)
 	struct mu_glibc_candidate all[] = { candidate(1, 8), candidate(13, 2),
 		candidate(20, 8) };
 
-	ck_assert(!mu_glibc_pick(all, 3, 2, 11 * PAGE, &memory));
-	ck_assert(!mu_glibc_pick(all, 3, 3, 11 * PAGE, &memory));
-	ck_assert(!mu_glibc_pick(all, 3, 4, 18 * PAGE, &memory));
-	ck_assert(!mu_glibc_pick(all, 3, 2, 99 * PAGE, &memory));
-	ck_assert(!mu_glibc_pick(all, 0, 0, 4 * PAGE, &memory));
-	ck_assert(mu_glibc_pick(all, 3, 0, 0, &memory));
+	ck_assert(!mu_glibc_mmapped_solve(all, 3, 2, 11 * PAGE, &memory));
+	ck_assert(!mu_glibc_mmapped_solve(all, 3, 3, 11 * PAGE, &memory));
+	ck_assert(!mu_glibc_mmapped_solve(all, 3, 4, 18 * PAGE, &memory));
+	ck_assert(!mu_glibc_mmapped_solve(all, 3, 2, 99 * PAGE, &memory));
+	ck_assert(!mu_glibc_mmapped_solve(all, 0, 0, 4 * PAGE, &memory));
+	ck_assert(mu_glibc_mmapped_solve(all, 3, 0, 0, &memory));
 	ck_assert(all[0].out && all[1].out && all[2].out);
 }

@@ -1,8 +1,8 @@
 /*
- * A real heap, a copy of it, and a word anywhere in malloc's own data changed,
- * thousands of times: one bit, or to a value that stands for something. Either
- * the heap is refused, or exactly the same blocks are listed, or the few that
- * are in doubt are not reported. No crash, no endless loop, no phantom.
+ * Copy a real heap and change a word anywhere in malloc's data, thousands of
+ * times: one bit, or to a meaningful value. The heap must be refused, or
+ * exactly the same blocks listed, or the doubtful ones not reported. No crash,
+ * no endless loop, no block that does not exist.
  *
  * The exceptions are changes that no second word in the heap contradicts, so
  * that the result is a heap as malloc could have made it:

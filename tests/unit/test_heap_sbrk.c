@@ -1,15 +1,12 @@
 /*
- * Memory that other code took by sbrk(), in the middle of malloc's: whatever it
- * holds, no block is listed in it, the answer says that something was not
- * checked, and what malloc's own lists bear out is listed all the same.
+ * Memory that other code took by sbrk() in the middle of malloc's: no block is
+ * listed in it, the answer says that something was not checked, and what
+ * malloc's lists confirm is listed nevertheless.
  *
  * The imitations are led into the real chain without a seam: where one starts a
  * page, with zeros before it, nothing in the chain itself tells them apart.
  */
 #include <malloc.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "tests/support/heap_image.h"
 #include "tests/support/suite.h"
@@ -117,7 +114,7 @@ expect_no_phantoms(struct heap_reading *reading)
 	heap_image_take(&image, NULL, 0);
 	heap_image_read(&image, reading);
 	ck_assert_msg(reading->status == MU_PARTIAL || reading->status == MU_OK,
-	    "%s: %s", mu_status_name(reading->status), reading->why.words);
+	    "%s: %s", mu_status_name(reading->status), reading->why.text);
 	for (i = 0; i < reading->count; i++)
 		for (k = 0; k < num_holes; k++)
 			ck_assert_msg(
@@ -127,7 +124,7 @@ expect_no_phantoms(struct heap_reading *reading)
 	if (reading->status == MU_OK)
 		ck_assert_uint_eq(reading->unproven_bytes, 0);
 	else
-		ck_assert_ptr_nonnull(strstr(reading->why.words, "sbrk"));
+		ck_assert_ptr_nonnull(strstr(reading->why.text, "sbrk"));
 }
 
 static void

@@ -2,7 +2,6 @@
  * lib/report/hint.c: the sizes to record stacks for.
  */
 #include <malloc.h>
-#include <stdlib.h>
 
 #include "lib/pipe/entries.h"
 #include "lib/report/hint.h"

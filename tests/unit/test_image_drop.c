@@ -1,13 +1,7 @@
 /*
- * lib/helpers/image_drop.c: an image gives back what is the program's, and
- * nothing of ours: at its end, and the heap when it has been read.
+ * lib/helpers/image_drop.c: an image unmaps the memory of the program, and
+ * nothing of ours: at its end, and the heap as soon as it has been read.
  */
-#include <signal.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "lib/helpers/image_drop.h"
 #include "tests/support/pthread_workers.h"
 #include "tests/support/suite.h"

@@ -1,12 +1,7 @@
 /*
  * The parsers of epoll's fdinfo and of /proc/PID/timers.
  */
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "mu/arch/cpu.h"
 #include "ptrace/live/kernel_values.h"

@@ -1,15 +1,8 @@
 /*
- * The pipe as a file format: what was sent arrives, whatever the size of the
- * pieces; damage and death are told apart; nothing hangs.
+ * The pipe as a file format: what was sent arrives, in pieces of any size;
+ * damage and the death of the sender are distinguished; nothing hangs.
  */
-#include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "lib/pipe/leak_pipe.h"
 #include "mu/sys.h"
@@ -30,7 +23,7 @@ setup(void)
 	ck_assert_int_eq(pipe(ends), 0);
 	writing_end = ends[1];
 	result = (struct mu_result) { .num_more = 0 };
-	image = (struct mu_image) { .wanted = { .limit = SIZE_MAX },
+	image = (struct mu_image) { .query = { .limit = SIZE_MAX },
 		.sweeper = { .pipe_read = ends[0],
 		    .deadline_ns = mu_sys_now_ns() + 20 * MU_NS_PER_SEC,
 		    .pid = getpid() /* not a child: waiting fails */ } };
@@ -95,7 +88,7 @@ TEST(damaged_headers_are_refused)
 	REFUSED(leak_bytes, 1001);
 #undef REFUSED
 	header = good_header();
-	memset(header.why.words, 'x', sizeof(header.why.words));
+	memset(header.why.text, 'x', sizeof(header.why.text));
 	ck_assert(!mu_leak_pipe_check(&header, 2));
 }
 
@@ -114,7 +107,7 @@ send_all(void *arg)
 	struct mu_heap heap = { .blocks = { .count = sender->entries + 7,
 				    .bytes = sender->entries * 8 + 70 },
 		.transient = true };
-	struct mu_why why = { .words = "because" };
+	struct mu_why why = { .text = "because" };
 	struct mu_arena arena;
 	struct mu_leak leak;
 	size_t i;
@@ -174,7 +167,7 @@ TEST(all_arrives)
 	size_t i;
 
 	ck_assert_int_eq(send_and_receive(&sender, &info), MU_PARTIAL);
-	ck_assert_str_eq(image.job.why.words, "because");
+	ck_assert_str_eq(image.job.why.text, "because");
 	ck_assert(result.transient);
 	ck_assert_uint_eq(info.num_reported, ENTRIES);
 	ck_assert_uint_eq(info.num_leaks, ENTRIES);
@@ -201,7 +194,7 @@ TEST(a_failure_arrives_with_its_words)
 
 	ck_assert_int_eq(
 	    send_and_receive(&sender, &info), MU_ERR_HEAP_INCONSISTENT);
-	ck_assert_str_eq(image.job.why.words, "because");
+	ck_assert_str_eq(image.job.why.text, "because");
 	ck_assert_uint_eq(info.num_allocations, 0);
 	ck_assert_ptr_null(result.entries.packed);
 }

@@ -1,16 +1,8 @@
 /*
- * What the library keeps between passes: the lock, held answers, what the
- * program registered; and the emptied descriptor table of the collector.
+ * What the library keeps between passes: the lock, held answers, registrations;
+ * and the emptied descriptor table of the collector.
  */
-#include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "lib/helpers/descriptors.h"
 #include "lib/state/library.h"

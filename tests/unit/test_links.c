@@ -1,8 +1,4 @@
-/*
- * Which words are left-over free-list links, seen through marking.
- */
-#include <string.h>
-
+/* Which words count as left-over links of free lists, as marking sees them. */
 #include "tests/support/marking.h"
 #include "tests/support/suite.h"
 

@@ -1,9 +1,4 @@
-/*
- * Which mappings are one loaded file, and which is whose .bss.
- */
-#include <stdlib.h>
-#include <string.h>
-
+/* Which mappings belong to one loaded file, and whose .bss a mapping is. */
 #include "lib/symbolize/loaded.h"
 #include "mu/arena.h"
 #include "ptrace/live/mappings.h"
@@ -30,12 +25,12 @@ teardown(void)
 static void
 read_text(const char *text)
 {
-	struct mu_why why = { .words = "" };
+	struct mu_why why = { .text = "" };
 	size_t lines;
 
 	ck_assert_msg(mu_mappings_parse(text, strlen(text), &mappings, &lines,
 			  &arena, &why) == MU_OK,
-	    "%s", why.words);
+	    "%s", why.text);
 	list = mu_loaded_list(mappings, lines, &count);
 }
 

@@ -1,12 +1,4 @@
-/*
- * The parser of /proc/PID/maps: real lines, odd names, hostile texts.
- */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
+/* The parser of /proc/PID/maps: real lines, unusual names, hostile texts. */
 #include "mu/sys.h"
 #include "ptrace/live/mappings.h"
 #include "tests/support/suite.h"
@@ -58,7 +50,7 @@ must_refuse(const char *text)
 
 	ck_assert_msg(parse(text) == MU_ERR_NO_PROC, "accepted: %s", text);
 	ck_assert_ptr_eq(maps, kept);
-	ck_assert(strlen(why.words) > 0);
+	ck_assert(strlen(why.text) > 0);
 }
 
 TEST(real_lines)
@@ -224,7 +216,7 @@ TEST(nul_bytes)
 	    parse_bytes(in_field, sizeof(in_field) - 1), MU_ERR_NO_PROC);
 }
 
-/* However a text is cut, it is refused, unless whole lines are left. */
+/* A text cut anywhere but at the end of a line is refused. */
 TEST(truncations)
 {
 	static const char text[] =
@@ -267,7 +259,7 @@ TEST(no_memory)
 		if (parse(text) == MU_OK)
 			break;
 		ck_assert_ptr_null(maps);
-		ck_assert(strstr(why.words, "memory") != NULL);
+		ck_assert(strstr(why.text, "memory") != NULL);
 	}
 	ck_assert_uint_eq(n, 4); /* the array and two names */
 }
@@ -298,7 +290,7 @@ TEST(read_ourselves)
 
 TEST(read_no_process)
 {
-	/* Over PID_MAX_LIMIT: there is no such process. */
+	/* Above PID_MAX_LIMIT: there is no such process. */
 	ck_assert_int_eq(
 	    mu_mappings_read(0x7ffffffe, &maps, &count, &arena, &why),
 	    MU_ERR_TARGET_GONE);

@@ -1,10 +1,7 @@
 /*
- * Marking: the rows of HeapWalker, and roots of every kind. Each runs with
- * listed blocks and with chunks.
+ * Marking: the cases of Android's HeapWalker test, and roots of every kind.
+ * Each runs with listed blocks and with chunks.
  */
-#include <string.h>
-#include <sys/mman.h>
-
 #include "tests/support/marking.h"
 #include "tests/support/suite.h"
 

@@ -1,9 +1,7 @@
 /*
- * Long chains in no order are marked from many places at once: what can be
- * reached, and nothing else, by any number of workers.
+ * Long chains in random order are marked from many places at once: exactly what
+ * can be reached, with any number of workers.
  */
-#include <stdlib.h>
-
 #include "heapwalk/mark/marking.h"
 #include "tests/support/marking.h"
 #include "tests/support/pthread_workers.h"

@@ -2,8 +2,6 @@
  * Marking with a stack that is too small for the heap, and on a thread stack as
  * small as the sweeper's.
  */
-#include <stdlib.h>
-
 #include "tests/support/marking.h"
 #include "tests/support/suite.h"
 

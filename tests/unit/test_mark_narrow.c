@@ -1,7 +1,7 @@
 /*
- * Heaps where little is pending at a time, so that what is done for each of
- * many steps must not cost as much as the heap is large: else these take
- * minutes in place of a second.
+ * Heaps of which little is pending at a time: each of many steps must not cost
+ * as much as the heap is large. If it does, these tests take minutes instead of
+ * a second.
  */
 
 #include "tests/support/marking.h"
@@ -29,7 +29,7 @@ mark_all(int way)
 
 /*
  * A list whose nodes have their link last and point at each other's: each of
- * these words may be what free() left, and is judged by itself.
+ * these words may be what free() left, and is checked by itself.
  */
 TEST_LOOP(list_of_last_words, 0, 4)
 {

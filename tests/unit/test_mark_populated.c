@@ -1,8 +1,4 @@
-/*
- * Marking reads large ranges only where memory says that they are populated.
- */
-#include <sys/mman.h>
-
+/* Marking reads only the populated parts of large ranges. */
 #include "tests/support/marking.h"
 #include "tests/support/suite.h"
 

@@ -1,10 +1,7 @@
 /*
- * Marking random graphs, against a recursive model; half of the rounds with a
- * stack of a few entries.
+ * Marking random graphs, compared with a recursive model; half of the rounds
+ * with a stack of a few entries.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/support/marking.h"
 #include "tests/support/suite.h"
 

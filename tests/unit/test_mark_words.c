@@ -2,14 +2,10 @@
  * Which words count (use_unaligned, pointer_mask) in roots, blocks and values;
  * and what a second look (confirm) finds reachable.
  */
-#include <string.h>
-
 #include "tests/support/marking.h"
 #include "tests/support/suite.h"
 
-#define PIECE                                                           \
-	32768 /* scan.c scans a long block or root so many bytes a time \
-	       */
+#define PIECE 32768 /* on and around its multiples words are tested */
 #define TAG (0xabul << 56)
 
 static void

@@ -1,11 +1,7 @@
 /*
- * Marking by several workers: what one marks, any number marks, bit by bit,
- * also with stacks of a few entries and without room for words that may be old
- * links.
+ * Marking by several workers marks the same bits as by one, also with stacks of
+ * a few entries and without room for words that may be old links.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/support/marking.h"
 #include "tests/support/pthread_workers.h"
 #include "tests/support/suite.h"
@@ -79,7 +75,7 @@ link_nodes(size_t from, size_t edge, size_t to, bool inner)
 
 /*
  * Lists of CUT nodes each, one behind the other, linked both ways; the first
- * and the last can be reached. From some a second one goes on beside it.
+ * and the last can be reached. From some a second one runs beside it.
  */
 static void
 make_lists(size_t cut, bool inner)
@@ -238,7 +234,7 @@ expect_same(bool first)
 }
 
 /*
- * Few words to be judged, many, and more than any worker has room for; some
+ * Few words to be checked, many, and more than any worker has room for; some
  * rounds end with all of them taken for the program's own.
  */
 TEST(workers_on_possible_links)

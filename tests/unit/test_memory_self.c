@@ -1,6 +1,4 @@
-/*
- * The memory of our own image: what it shows.
- */
+/* Views of our own image. */
 #include "tests/support/image.h"
 #include "tests/support/suite.h"
 
@@ -72,7 +70,7 @@ TEST(blind_takes_all_that_is_readable)
 	image_ask(&snap, at, 6, populated);
 	ck_assert_mem_eq(populated, "\1\1\0\1\1\1", 6);
 	ck_assert_int_eq(image.self.pages.pagemap, -1);
-	mu_memory_self_close(&snap.memory);
+	close_self(&snap.memory);
 }
 
 SUITE(.setup = image_setup, .teardown = image_teardown);

@@ -1,12 +1,11 @@
 /*
- * Which module a variable belongs to: as the dynamic linker has it, in this
- * process; and whatever the headers say, nothing but what lies in a module.
+ * Which module a variable belongs to: compared with the dynamic linker in this
+ * process; with damaged headers no address outside of a module is attributed to
+ * it.
  */
 #include <dlfcn.h>
 #include <elf.h>
-#include <fcntl.h>
 #include <link.h>
-#include <stdlib.h>
 
 #include "heapwalk/subject/modules.h"
 #include "tests/support/image.h"

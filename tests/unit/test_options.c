@@ -1,10 +1,4 @@
-/*
- * lib/state/options.c: text becomes options, bad text becomes warnings and
- * nothing worse.
- */
-#include <signal.h>
-#include <stdio.h>
-
+/* lib/state/options.c: text becomes options; bad text becomes warnings. */
 #include "tests/support/parsed_options.h"
 #include "tests/support/suite.h"
 

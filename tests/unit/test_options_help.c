@@ -1,11 +1,4 @@
-/*
- * What people are told of the options: help=1 and memunreachable(7) name each
- * of them.
- */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+/* help=1 and memunreachable(7) name each option. */
 #include "lib/state/options.h"
 #include "tests/support/suite.h"
 

@@ -1,6 +1,6 @@
 /*
- * lib/state/options_reach.c, and pointer_mask: what counts as a reference, as
- * text, for the search, and in the words of a report.
+ * lib/state/options_reach.c, and pointer_mask: what counts as a reference,
+ * parsed, searched for, and described in a report.
  */
 #include "tests/support/parsed_options.h"
 #include "tests/support/suite.h"

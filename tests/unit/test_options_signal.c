@@ -1,10 +1,7 @@
 /*
- * lib/state/options_signal.c: a signal by its name or number, if it is one to
- * wait for.
+ * lib/state/options_signal.c: signals by name or number, if they can be waited
+ * for.
  */
-#include <signal.h>
-#include <stdio.h>
-
 #include "tests/support/parsed_options.h"
 #include "tests/support/suite.h"
 

@@ -8,13 +8,6 @@
  * then. And it knows no thread that is not libc's: the signal is watched only,
  * its pass would run in such a one.
  */
-#include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "lib/state/library.h"
 #include "memunreachable/memunreachable.h"
 #include "tests/support/suite.h"

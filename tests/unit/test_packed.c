@@ -1,10 +1,7 @@
 /*
- * Packed entries: what goes in comes out, one is small, and any bytes are read
- * without harm.
+ * Packed entries: they are unpacked unchanged, are small, and arbitrary bytes
+ * are read without harm.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "lib/pipe/entries.h"
 #include "tests/support/packed_bytes.h"
 #include "tests/support/suite.h"
@@ -38,7 +35,7 @@ any(void)
 	return number >> (rand() % 64);
 }
 
-/* The same for the same SEED; frames behind the first 16 are in MORE. */
+/* The same entry for the same SEED; frames after the first 16 are in MORE. */
 static struct mu_leak
 make(unsigned seed)
 {
@@ -137,7 +134,9 @@ TEST(all_come_out)
 	free(bytes);
 }
 
-/* No byte is read behind the end, and what was cut is said to be damaged. */
+/*
+ * No byte after the end is read, and a truncated entry is reported as damaged.
+ */
 TEST(any_end)
 {
 	unsigned char *bytes = pack_all(50), *cut;
@@ -182,7 +181,10 @@ TEST(any_bytes)
 	free(bytes);
 }
 
-/* 10^6 such entries were 264 MB in the sweeper and 368 in the command. */
+/*
+ * Unpacked, 10^6 such entries took 264 MB in the sweeper and 368 in the
+ * command.
+ */
 TEST(one_is_small)
 {
 	struct mu_leak leak = { .num_frames = 0 };

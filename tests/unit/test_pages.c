@@ -2,7 +2,6 @@
  * Which pages of our own image can hold a pointer.
  */
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "tests/support/image.h"
 #include "tests/support/suite.h"
@@ -28,7 +27,7 @@ TEST(untouched_pages_do_not_count)
 	    &part));
 	ck_assert_uint_eq(part.begin, (uintptr_t)at + 3 * image.page + 5);
 	ck_assert_uint_eq(part.end, (uintptr_t)at + 4 * image.page + 9);
-	mu_memory_self_close(&snap.memory);
+	close_self(&snap.memory);
 }
 
 /* With PAGEMAP_SCAN, and without as before Linux 6.7. */
@@ -52,7 +51,7 @@ random_model(size_t pages, int writes, bool no_scan)
 	for (i = 0; i < pages; i++)
 		lost += written[i] && !seen[i];
 	ck_assert_uint_eq(lost, 0);
-	mu_memory_self_close(&snap.memory);
+	close_self(&snap.memory);
 	munmap(at, pages * image.page);
 	free(written);
 	free(seen);
@@ -89,7 +88,7 @@ TEST(a_terabyte_of_nothing)
 	ck_assert_uint_eq(mu_range_size(part), image.page);
 	rest.begin = part.end;
 	ck_assert(!snap.memory.ops->populated(&snap.memory, rest, &part));
-	mu_memory_self_close(&snap.memory);
+	close_self(&snap.memory);
 }
 
 TEST(unmodified_file_pages_do_not_count)
@@ -107,7 +106,7 @@ TEST(unmodified_file_pages_do_not_count)
 	ck_assert(mu_memory_self_look(&snap.memory));
 	image_ask(&snap, at, 4, populated);
 	ck_assert_mem_eq(populated, "\0\1\0\1", 4);
-	mu_memory_self_close(&snap.memory);
+	close_self(&snap.memory);
 	close(fd);
 }
 
@@ -138,7 +137,7 @@ TEST(shared_file_counts_whole)
 	ck_assert(mu_memory_self_look(&snap.memory));
 	image_ask(&snap, at, 4, populated);
 	ck_assert_mem_eq(populated, "\1\1\1\1", 4);
-	mu_memory_self_close(&snap.memory);
+	close_self(&snap.memory);
 	close(fd);
 }
 
@@ -193,7 +192,7 @@ TEST(shared_memory_is_not_filled)
 	ck_assert_int_eq(blocks_of(fd), before);
 	for (i = 0; i < 1024; i++)
 		ck_assert_int_eq(populated[i], i == 5 || i == 700);
-	mu_memory_self_close(&snap.memory);
+	close_self(&snap.memory);
 	close(fd);
 }
 

@@ -1,15 +1,8 @@
 /*
  * /proc without libc: numbers, files, directories, states.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "ptrace/live/proc.h"
 #include "tests/support/suite.h"

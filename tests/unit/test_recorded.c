@@ -1,10 +1,6 @@
 /*
- * heapwalk/recorded/recorded.c: what a recorder knows of blocks, and what it
- * cannot make anybody believe.
+ * heapwalk/recorded/recorded.c: reading a recorder's tables, also damaged ones.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "heapwalk/recorded/recorded.h"
 #include "tests/support/fake_heap.h"
 #include "tests/support/fake_recorder.h"
@@ -41,7 +37,7 @@ open_recorder(void)
 {
 	image_open(&snap);
 	return mu_recorder_open(
-	    &recorder, &snap, (uintptr_t)&fake.about, &image.arena);
+	    &recorder, &snap, (uintptr_t)&fake.header, &image.arena);
 }
 
 static struct mu_recorded_block
@@ -112,11 +108,11 @@ TEST(guarded_blocks)
 	struct mu_recorded_block found;
 
 	fake_recorder_block(&fake, (void *)0x30000040, 50, MU_STACK_OFF, false);
-	fake.about.dressing = 0x30;
+	fake.header.max_guard = 0x30;
 	ck_assert(open_recorder());
 	ck_assert(!mu_recorder_find(
 	    &recorder, (struct mu_range) { 0x30000010, 0x300000a0 }, &found));
-	fake.about.flags |= MU_RECORDED_GUARDED;
+	fake.header.flags |= MU_RECORDED_GUARDED;
 	ck_assert(open_recorder());
 	found = find(0x30000010, 0x90);
 	ck_assert_uint_eq(found.range.begin, 0x30000040);
@@ -154,23 +150,23 @@ TEST(slot_leads_to_stack)
 TEST(not_a_recorder)
 {
 	fake_recorder_block(&fake, (void *)0x1000, 1, MU_STACK_OFF, false);
-	fake.about.magic[15] ^= 1;
+	fake.header.magic[15] ^= 1;
 	ck_assert(!open_recorder());
-	fake.about.magic[15] ^= 1;
-	fake.about.version++;
+	fake.header.magic[15] ^= 1;
+	fake.header.version++;
 	ck_assert(!open_recorder());
-	fake.about.version--;
-	fake.about.size--;
+	fake.header.version--;
+	fake.header.size--;
 	ck_assert(!open_recorder());
-	fake.about.size++;
-	fake.about.directory++;
+	fake.header.size++;
+	fake.header.directory++;
 	ck_assert(!open_recorder());
-	fake.about.directory = UINT64_MAX - 7;
+	fake.header.directory = UINT64_MAX - 7;
 	ck_assert(!open_recorder());
-	fake.about.directory = 0;
+	fake.header.directory = 0;
 	ck_assert(!open_recorder());
 	ck_assert(!mu_recorder_open(&recorder, &snap, 16, &image.arena));
-	fake.about.directory = (uint64_t)fake.directory;
+	fake.header.directory = (uint64_t)fake.directory;
 	ck_assert(open_recorder());
 }
 
@@ -206,8 +202,8 @@ TEST(directory_full_of_one_span)
 	size_t i, bytes = 0;
 
 	fake_recorder_block(&fake, (void *)0x1000, 1, MU_STACK_OFF, false);
-	fake.about.lowest = 0;
-	fake.about.highest = UINT64_MAX;
+	fake.header.lowest = 0;
+	fake.header.highest = UINT64_MAX;
 	for (i = 1; i < MU_SHADOW_SPANS; i++)
 		fake.directory[i] = fake.directory[0];
 	ck_assert(open_recorder());
@@ -215,7 +211,7 @@ TEST(directory_full_of_one_span)
 		bytes += mu_range_size(snap.mappings[i].range);
 	ck_assert_uint_le(recorder.num_spans, bytes / FAKE_SPAN_SIZE);
 	memset(fake.directory + 1, 0, (MU_SHADOW_SPANS - 1) * 8);
-	fake.about.lowest = fake.about.highest = 0x1000;
+	fake.header.lowest = fake.header.highest = 0x1000;
 }
 
 /* Tables are left out of the roots, but nothing else that is claimed to be. */
@@ -252,7 +248,7 @@ damage_about(size_t at)
 	    at < offsetof(struct mu_recorded, sample_bytes))
 		return;
 #endif
-	((unsigned char *)&fake.about)[at] = (unsigned char)rand();
+	((unsigned char *)&fake.header)[at] = (unsigned char)rand();
 }
 
 static void
@@ -288,17 +284,17 @@ TEST(random_damage)
 	for (i = 0; i < 1000; i++)
 		fake_recorder_block(&fake,
 		    (void *)(uintptr_t)(0x40000010 + i * 64), 40, stack, false);
-	intact = fake.about;
+	intact = fake.header;
 	for (round = 0; round < 300; round++) {
 		srand(round + 1);
-		fake.about.flags |= (uint32_t)rand();
-		fake.about.dressing = (uint64_t)rand() << (rand() % 40);
+		fake.header.flags |= (uint32_t)rand();
+		fake.header.max_guard = (uint64_t)rand() << (rand() % 40);
 		damage_about(16 + (size_t)rand() % (sizeof(intact) - 16));
 		damage(fake_recorder_word(&fake, 0x40000000), 5000, 3000);
 		damage((uint32_t *)fake.depot[0], 2000, 200);
 		if (open_recorder())
 			ask_anything();
-		fake.about = intact;
+		fake.header = intact;
 		mu_arena_close(&image.arena);
 	}
 }
@@ -347,9 +343,9 @@ TEST(place_by_magic)
 	mprotect(guarded, 4096, PROT_NONE);
 	mprotect(guarded + 2 * 4096, 4096, PROT_NONE);
 	image_open(&snap);
-	ck_assert_uint_eq(mu_recorded_find(&snap), (uintptr_t)&fake.about);
-	*mapped = variable = fake.about;
-	memset(&fake.about, 0, sizeof(fake.about));
+	ck_assert_uint_eq(mu_recorded_find(&snap), (uintptr_t)&fake.header);
+	*mapped = variable = fake.header;
+	memset(&fake.header, 0, sizeof(fake.header));
 	image_open(&snap);
 	ck_assert_uint_eq(mu_recorded_find(&snap), (uintptr_t)&variable);
 	variable.version++;
@@ -429,8 +425,8 @@ TEST(unloaded_modules)
 	put_module(&modules[7], 0x800, "/turned", 6);
 	modules[7].end = modules[7].start;
 	put_module(&modules[8], (uint64_t)1 << 48, "/high", 8);
-	fake.about.modules = (uintptr_t)modules;
-	fake.about.num_modules = 9;
+	fake.header.modules = (uintptr_t)modules;
+	fake.header.num_modules = 9;
 	ck_assert(open_recorder());
 	ck_assert_uint_eq(recorder.num_unloaded, 3);
 	ck_assert_str_eq(recorder.unloaded[0].path, "/older");
@@ -442,15 +438,15 @@ TEST(unloaded_modules)
 	    recorder.unloaded[1].range.end, 0x9110 | (uint64_t)2 << 48);
 	ck_assert_str_eq(recorder.unloaded[2].path, "/first");
 	ck_assert(mu_recorder_open_modules(
-	    &recorder, &snap, (uintptr_t)&fake.about, &image.arena));
+	    &recorder, &snap, (uintptr_t)&fake.header, &image.arena));
 	ck_assert_uint_eq(recorder.num_unloaded, 3);
 	/* What is not there hides nothing else. */
-	fake.about.modules = 8;
+	fake.header.modules = 8;
 	ck_assert(open_recorder());
 	ck_assert_uint_eq(recorder.num_unloaded, 0);
-	fake.about.num_modules = UINT64_MAX;
+	fake.header.num_modules = UINT64_MAX;
 	ck_assert(open_recorder());
-	fake.about.modules = UINT64_MAX - 7;
+	fake.header.modules = UINT64_MAX - 7;
 	ck_assert(open_recorder());
 	ck_assert_uint_eq(recorder.num_unloaded, 0);
 }

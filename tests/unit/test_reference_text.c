@@ -1,8 +1,4 @@
-/*
- * A reference in words.
- */
-#include <string.h>
-
+/* The text of a reference. */
 #include "memunreachable/memunreachable.h"
 #include "tests/support/suite.h"
 

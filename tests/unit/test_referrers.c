@@ -1,5 +1,5 @@
 /*
- * Who points at a block: each rule of what counts, and each place told apart.
+ * The references to a block: each rule of what counts, and each kind of place.
  */
 #include "mu/arch/register_names.h"
 #include "mu/arch/registers.h"
@@ -29,9 +29,9 @@ TEST_LOOP(words_of_a_root, 0, FAKE_KINDS)
 	ck_assert_uint_eq(found.items[1].address, (uintptr_t)&slots[3]);
 	ck_assert_int_eq(found.items[1].into, (int64_t)size - 1);
 	ck_assert_uint_eq(found.items[1].reachable, 1);
-	/* An interior address asks about the same block. */
+	/* An address inside the block gives the same answer. */
 	expect(a + size - 1, 2);
-	/* Listed blocks touch; between chunks lies a header. */
+	/* Listed blocks are adjacent; chunks have headers between them. */
 	expect(b, _i == FAKE_LISTED ? 2 : 1);
 }
 
@@ -65,7 +65,7 @@ TEST_LOOP(blocks_reachable_and_not, 0, FAKE_KINDS)
 	expect(lost, 0);
 }
 
-/* A list head that points at itself is no less lost for it. */
+/* A list head that points to itself is lost nevertheless. */
 TEST_LOOP(itself_does_not_count, 0, FAKE_KINDS)
 {
 	void **a, **b;
@@ -101,7 +101,7 @@ TEST_LOOP(no_live_block, 0, FAKE_KINDS)
 	    look_for((void *)UINTPTR_MAX, FAKE_NO_DEADLINE), MU_ERR_ARGUMENT);
 	ck_assert_int_eq(look_for(a - 8, FAKE_NO_DEADLINE), MU_ERR_ARGUMENT);
 	ck_assert_uint_eq(found.total, 0);
-	ck_assert_str_ne(referring_why.words, "");
+	ck_assert_str_ne(referring_why.text, "");
 	if (_i == FAKE_SPAN)
 		ck_assert_int_eq(
 		    look_for(b, FAKE_NO_DEADLINE), MU_ERR_ARGUMENT);
@@ -109,8 +109,8 @@ TEST_LOOP(no_live_block, 0, FAKE_KINDS)
 }
 
 /*
- * A left-over link of a free list refers to nothing, but in a root: the pair
- * that a large chunk has twice, as test_links.c has it in more shapes.
+ * A left-over link of a free list is no reference, except in a root: the pair
+ * of links that a large chunk has twice. test_links.c has more shapes.
  */
 TEST(left_over_link)
 {
@@ -203,7 +203,7 @@ TEST_LOOP(our_frames_are_left_out, 0, FAKE_KINDS)
 	ck_assert_uint_eq(found.items[1].address, (uintptr_t)&stack[3]);
 }
 
-/* Words without an address: whose they are, and what they are called. */
+/* Words without an address: their threads and names. */
 TEST_LOOP(registers_kernel_and_named_values, 0, FAKE_KINDS)
 {
 	struct mu_thread threads[3] = {
@@ -211,8 +211,8 @@ TEST_LOOP(registers_kernel_and_named_values, 0, FAKE_KINDS)
 		{ .tid = 12, .first_value = 2, .num_values = 3 },
 		{ .tid = 13, .first_value = 5, .num_values = 0 },
 	};
-	uint16_t places[5] = { 5, 6, MU_PLACE_VECTOR + 20, MU_PRSTATUS_SP,
-		MU_PLACE_SAVED };
+	uint16_t places[5] = { 5, 6, MU_REGNO_VECTOR + 20, MU_PRSTATUS_SP,
+		MU_REGNO_SAVED };
 	uintptr_t words[5] = { 1, 2, 3, 4, 5 }, kernel[2] = { 7, 0 }, named[1];
 	void **a;
 
@@ -227,7 +227,7 @@ TEST_LOOP(registers_kernel_and_named_values, 0, FAKE_KINDS)
 	referring_snap.threads = threads;
 	referring_snap.num_threads = 3;
 	referring_snap.values = words;
-	referring_snap.places = places;
+	referring_snap.regnos = places;
 	referring_snap.num_values = 5;
 	referring_snap.kernel_values = kernel;
 	referring_snap.num_kernel_values = 2;
@@ -237,20 +237,23 @@ TEST_LOOP(registers_kernel_and_named_values, 0, FAKE_KINDS)
 	expect(a, 6);
 	ck_assert_uint_eq(found.items[0].kind, MU_REFERRER_REGISTER);
 	ck_assert_uint_eq(found.items[0].thread, 0);
-	ck_assert_uint_eq(found.items[0].place, 6);
+	ck_assert_uint_eq(found.items[0].regno, 6);
 	ck_assert_uint_eq(found.items[0].address, 0);
 	ck_assert_uint_eq(found.items[1].thread, 1);
-	ck_assert_uint_eq(found.items[1].place, MU_PLACE_VECTOR + 20);
+	ck_assert_uint_eq(found.items[1].regno, MU_REGNO_VECTOR + 20);
 	ck_assert_int_eq(found.items[1].into, 5);
-	/* The stack pointer once, whether it is among the registers or not. */
+	/*
+	 * The stack pointer counts once, whether it is among the registers or
+	 * not.
+	 */
 	ck_assert_uint_eq(found.items[2].thread, 1);
-	ck_assert_uint_eq(found.items[2].place, MU_PRSTATUS_SP);
+	ck_assert_uint_eq(found.items[2].regno, MU_PRSTATUS_SP);
 	ck_assert_uint_eq(found.items[3].thread, 2);
-	ck_assert_uint_eq(found.items[3].place, MU_PRSTATUS_SP);
+	ck_assert_uint_eq(found.items[3].regno, MU_PRSTATUS_SP);
 	ck_assert_uint_eq(found.items[4].kind, MU_REFERRER_KERNEL);
 	ck_assert_uint_eq(found.items[5].kind, MU_REFERRER_VALUE);
 	ck_assert_uint_eq(found.items[5].thread, MU_NO_INDEX);
-	/* Places that are no roots by option are not told either. */
+	/* Places that options exclude from the roots are not listed either. */
 	referring_snap.reach.no_registers = true;
 	expect(a, 4);
 	referring_snap.reach.no_stacks = true;

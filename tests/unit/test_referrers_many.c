@@ -1,9 +1,7 @@
 /*
- * Who points at a block: what is found is what the marking counts, no more and
- * no less, in random graphs; and limits of number, time and memory.
+ * The references to a block in random graphs: exactly those that marking
+ * follows; and limits of number, time and memory.
  */
-#include <stdlib.h>
-
 #include "tests/support/referring.h"
 #include "tests/support/suite.h"
 
@@ -146,7 +144,7 @@ TEST(deadline)
 	fake_block(&marking_heap, size, false);
 	mark();
 	ck_assert_int_eq(look_for(a, 0), MU_ERR_TIMEOUT);
-	ck_assert_str_ne(referring_why.words, "");
+	ck_assert_str_ne(referring_why.text, "");
 	ck_assert_int_eq(look_for(a, FAKE_NO_DEADLINE), MU_OK);
 }
 

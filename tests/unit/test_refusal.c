@@ -1,9 +1,4 @@
-/*
- * Every cause of a refused ptrace has its own status, words and cure.
- */
-#include <errno.h>
-#include <string.h>
-
+/* Every cause of a refused ptrace has a status, a reason and a remedy. */
 #include "ptrace/live/refusal.h"
 #include "tests/support/suite.h"
 
@@ -22,14 +17,14 @@ static void
 must_say(const struct mu_refusal_facts *facts, enum mu_status status,
     const char *words)
 {
-	struct mu_why why = { .words = "" };
+	struct mu_why why = { .text = "" };
 
-	ck_assert_int_eq(mu_refusal_judge(facts, &why), status);
-	ck_assert_msg(strstr(why.words, words) != NULL, "\"%s\" has no \"%s\"",
-	    why.words, words);
+	ck_assert_int_eq(mu_refusal_explain(facts, &why), status);
+	ck_assert_msg(strstr(why.text, words) != NULL, "\"%s\" has no \"%s\"",
+	    why.text, words);
 	/* Behind it comes what the other stop method has to say. */
-	ck_assert_uint_lt(strlen(why.words), 150);
-	ck_assert_int_eq(mu_refusal_judge(facts, NULL), status);
+	ck_assert_uint_lt(strlen(why.text), 150);
+	ck_assert_int_eq(mu_refusal_explain(facts, NULL), status);
 }
 
 TEST(already_traced)
@@ -128,9 +123,9 @@ TEST(longest_words)
 
 TEST(deadly)
 {
-	struct mu_why why = { .words = "" };
+	struct mu_why why = { .text = "" };
 
-	ck_assert_int_eq(mu_refusal_deadly(&why), MU_ERR_PTRACE_SECCOMP);
-	ck_assert_ptr_nonnull(strstr(why.words, "kills"));
-	ck_assert_uint_lt(strlen(why.words), 150);
+	ck_assert_int_eq(mu_refusal_by_sigsys(&why), MU_ERR_PTRACE_SECCOMP);
+	ck_assert_ptr_nonnull(strstr(why.text, "kills"));
+	ck_assert_uint_lt(strlen(why.text), 150);
 }

@@ -1,6 +1,4 @@
-/*
- * Every place that a register's word can come from has a name.
- */
+/* Every word of a register set has a name. */
 
 #include "memunreachable/memunreachable.h"
 #include "mu/arch/register_names.h"
@@ -32,12 +30,12 @@ TEST(register_names)
 	ck_assert_str_eq(name_of(MU_PRSTATUS_TP), "fs_base");
 	ck_assert_str_eq(name_of(MU_PRSTATUS_WORDS - 1), "gs");
 	ck_assert_str_eq(name_of(MU_PRSTATUS_WORDS), "?");
-	ck_assert_str_eq(name_of(MU_PLACE_SAVED), "rbx");
-	ck_assert_str_eq(name_of(MU_PLACE_SAVED + 5), "r15");
-	ck_assert_str_eq(name_of(MU_PLACE_VECTOR), "xsave+0x0");
-	ck_assert_str_eq(name_of(MU_PLACE_VECTOR + 32 / 8), "st0 word 0");
-	ck_assert_str_eq(name_of(MU_PLACE_VECTOR + 160 / 8), "xmm0 word 0");
-	ck_assert_str_eq(name_of(MU_PLACE_VECTOR + 408 / 8), "xmm15 word 1");
+	ck_assert_str_eq(name_of(MU_REGNO_SAVED), "rbx");
+	ck_assert_str_eq(name_of(MU_REGNO_SAVED + 5), "r15");
+	ck_assert_str_eq(name_of(MU_REGNO_VECTOR), "xsave+0x0");
+	ck_assert_str_eq(name_of(MU_REGNO_VECTOR + 32 / 8), "st0 word 0");
+	ck_assert_str_eq(name_of(MU_REGNO_VECTOR + 160 / 8), "xmm0 word 0");
+	ck_assert_str_eq(name_of(MU_REGNO_VECTOR + 408 / 8), "xmm15 word 1");
 #endif
-	ck_assert_str_eq(name_of(MU_PLACE_END), "?");
+	ck_assert_str_eq(name_of(MU_REGNO_END), "?");
 }

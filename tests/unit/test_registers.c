@@ -1,6 +1,4 @@
-/*
- * Which words may be pointers, and the array that they are kept in.
- */
+/* Which words may be pointers, and the array that keeps them. */
 
 #include "ptrace/live/registers.h"
 #include "tests/support/suite.h"
@@ -43,17 +41,17 @@ TEST(filter)
 	uintptr_t words[] = { 0, 0x55d0c8a012a0, 0x246, 0x33, 0x7ffc00001000,
 		0x10, 0x55d0c8a012a0 };
 
-	uint16_t places[7];
+	uint16_t regnos[7];
 
-	ck_assert_uint_eq(mu_words_filter(words, 7, places, 100), 3);
+	ck_assert_uint_eq(mu_words_keep_plausible(words, 7, regnos, 100), 3);
 	ck_assert_uint_eq(words[0], 0x55d0c8a012a0);
 	ck_assert_uint_eq(words[1], 0x7ffc00001000);
 	ck_assert_uint_eq(words[2], 0x55d0c8a012a0);
-	ck_assert_uint_eq(places[0], 101);
-	ck_assert_uint_eq(places[1], 104);
-	ck_assert_uint_eq(places[2], 106);
-	ck_assert_uint_eq(mu_words_filter(words, 0, NULL, 0), 0);
-	ck_assert_uint_eq(mu_words_filter(NULL, 0, NULL, 0), 0);
+	ck_assert_uint_eq(regnos[0], 101);
+	ck_assert_uint_eq(regnos[1], 104);
+	ck_assert_uint_eq(regnos[2], 106);
+	ck_assert_uint_eq(mu_words_keep_plausible(words, 0, NULL, 0), 0);
+	ck_assert_uint_eq(mu_words_keep_plausible(NULL, 0, NULL, 0), 0);
 }
 
 TEST(words_grow)

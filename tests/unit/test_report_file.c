@@ -1,17 +1,10 @@
 /*
- * include/mu/report_file.c: whose file may take a report, and how it is
- * written.
+ * include/mu/report_file.c: which files may take a report, by owner and mode,
+ * and how they are written.
  */
 #include "include/mu/report_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "mu/sys.h"
 #include "tests/support/suite.h"

@@ -1,7 +1,5 @@
-/* lib/writers/leaks_text.c: the report, letter by letter. */
+/* lib/writers/leaks_text.c: the report, byte by byte. */
 #include <regex.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "lib/report/frame_names.h"
 #include "lib/writers/leaks_text.h"
@@ -37,7 +35,8 @@ make_leak(uintptr_t begin, size_t size)
 static void
 put_leak(struct mu_text *text, const struct Leak *leak, bool contents)
 {
-	const struct mu_shown shown = { contents, MU_STYLE_PLAIN };
+	const struct mu_shown shown = { .contents = contents,
+		.style = MU_STYLE_PLAIN };
 	const struct mu_names names = mu_frame_names(&frames);
 	struct mu_out to = mu_out_text(text);
 
@@ -173,6 +172,48 @@ TEST(shared_and_cut_entries_are_said)
 	report_rest(&info);
 	ck_assert_str_eq(
 	    buffer, "  ... and 100 bytes in 4 allocations without an entry\n");
+}
+
+/* Entries that differ in their addresses only, one after the other. */
+static const char *
+folded_text(struct Leak *leaks, size_t count, bool contents, bool fold)
+{
+	const struct mu_shown shown = {
+		.contents = contents, .fold = fold, .style = MU_STYLE_PLAIN
+	};
+	struct UnreachableMemoryInfo info = { .leaks = leaks,
+		.num_reported = count };
+	struct mu_report report = report_of(&info);
+	struct mu_out to = mu_out_text(&out);
+
+	start();
+	mu_leaks_text_entries(&to, &report, &shown);
+	return buffer;
+}
+
+TEST(equal_entries_fold)
+{
+	struct Leak leaks[5];
+	size_t i;
+
+	for (i = 0; i < 5; i++)
+		leaks[i] = make_leak(0x1000 * (i + 1), i < 4 ? 64 : 32);
+	ck_assert_str_eq(folded_text(leaks, 5, false, true),
+	    "  64 bytes unreachable at 1000\n"
+	    "   and 3 more like it\n\n"
+	    "  32 bytes unreachable at 5000\n\n");
+	ck_assert_ptr_null(
+	    strstr(folded_text(leaks, 5, false, false), "more like"));
+	leaks[1].referenced_count = 1;
+	leaks[1].referenced_size = 8;
+	ck_assert_ptr_nonnull(
+	    strstr(folded_text(leaks, 5, false, true), "and 1 more like"));
+	leaks[3].contents[5] = 'z';
+	ck_assert_ptr_null(
+	    strstr(folded_text(leaks, 5, true, true), "more like"));
+	leaks[3].backtrace.num_frames = 1;
+	ck_assert_ptr_null(
+	    strstr(folded_text(leaks, 5, false, true), "more like"));
 }
 
 TEST(partial_answer_says_so)

@@ -1,7 +1,6 @@
 /*
  * Which mappings can hold pointers.
  */
-#include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/auxv.h>
 #include <sys/ipc.h>

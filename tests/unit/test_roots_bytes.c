@@ -1,8 +1,4 @@
-/*
- * Roots to the byte: what is left out of a mapping, and what comes on top.
- */
-#include <pthread.h>
-
+/* Roots to the byte: what is left out of a mapping, and what is added. */
 #include "heapwalk/heaps/glibc/pthread.h"
 #include "tests/support/roots_found.h"
 #include "tests/support/suite.h"
@@ -202,7 +198,7 @@ TEST(unreadable_is_partial)
 	ck_assert_int_eq(mu_roots_find(&found_roots, &found_snap, &found_heap,
 			     &image.arena, &found_why),
 	    MU_PARTIAL);
-	ck_assert_ptr_nonnull(strstr(found_why.words, "could not be scanned"));
+	ck_assert_ptr_nonnull(strstr(found_why.text, "could not be scanned"));
 	ck_assert_uint_eq(found_roots.num_ranges, 0);
 }
 

@@ -1,9 +1,7 @@
 /*
- * What each place is (heapwalk/roots/root_kinds.c, heapwalk/subject/tls.c), and
- * that it is no root where snap->reach says so. Threads are real ones.
+ * The kind of each place (heapwalk/roots/root_kinds.c, heapwalk/subject/tls.c),
+ * and that it is no root where snap->reach excludes it. Threads are real ones.
  */
-#include <pthread.h>
-
 #include "heapwalk/heaps/glibc/pthread.h"
 #include "heapwalk/subject/tls.h"
 #include "tests/support/roots_found.h"

@@ -1,8 +1,4 @@
-/*
- * Shared memory becomes private to an image, as far as time and room allow.
- */
-#include <sys/wait.h>
-
+/* Shared memory becomes private to an image, as far as time and room allow. */
 #include "heapwalk/memory/shared.h"
 #include "tests/support/image.h"
 #include "tests/support/suite.h"

@@ -62,7 +62,7 @@ TEST(alternate_stack)
 	join(&player);
 }
 
-/* Then what runs on it does not tell how much of it is in use. */
+/* If the thread runs on it, the frames do not tell how much of it is in use. */
 TEST(alternate_stack_and_a_guest)
 {
 	static char alternate[16384];
@@ -108,7 +108,7 @@ TEST(two_on_one_stack)
 }
 
 #ifdef MU_PTHREAD_SELF
-/* A damaged struct pthread must not hide the stack of another thread. */
+/* A damaged struct pthread does not hide the stack of another thread. */
 TEST(block_too_large)
 {
 	struct player one, two, *low, *high;

@@ -1,8 +1,7 @@
 /*
- * Stacks of threads that ended: dead below struct pthread, if really ended.
+ * Stacks of threads that have ended are dead below struct pthread, and only
+ * these.
  */
-#include <signal.h>
-
 #include "heapwalk/heaps/glibc/pthread.h"
 #include "tests/support/real_threads.h"
 #include "tests/support/suite.h"

@@ -1,11 +1,4 @@
-/*
- * Names, cures, and the words for a helper's end.
- */
-#include <signal.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
+/* Names and remedies of statuses, and the text for the end of a helper. */
 #include "mu/status.h"
 #include "tests/support/suite.h"
 
@@ -55,7 +48,7 @@ static const struct {
 /* As wait() tells of a real end. */
 TEST_LOOP(died, 0, (int)(sizeof(deaths) / sizeof(deaths[0])))
 {
-	struct mu_why why = { .words = "" };
+	struct mu_why why = { .text = "" };
 	int status;
 	pid_t pid = fork();
 
@@ -69,26 +62,26 @@ TEST_LOOP(died, 0, (int)(sizeof(deaths) / sizeof(deaths[0])))
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert_int_eq(
 	    mu_why_died(&why, "the helper", status), MU_ERR_HELPER_DIED);
-	ck_assert_str_eq(why.words, deaths[_i].words);
+	ck_assert_str_eq(why.text, deaths[_i].words);
 	ck_assert_int_eq(
 	    mu_why_died(NULL, "the helper", status), MU_ERR_HELPER_DIED);
 }
 
 TEST(died_unseen)
 {
-	struct mu_why why = { .words = "" };
+	struct mu_why why = { .text = "" };
 
 	ck_assert_int_eq(
 	    mu_why_died(&why, "the helper", -1), MU_ERR_HELPER_DIED);
-	ck_assert_str_eq(why.words, "the helper died");
+	ck_assert_str_eq(why.text, "the helper died");
 }
 
 static void
 expect(const struct mu_why *why, const char *words, const char *cure)
 {
 	ck_assert(mu_why_check(why));
-	ck_assert_str_eq(why->words, words);
-	ck_assert_str_eq(why->cure > 0 ? why->words + why->cure : "", cure);
+	ck_assert_str_eq(why->text, words);
+	ck_assert_str_eq(why->cure > 0 ? why->text + why->cure : "", cure);
 }
 
 /* What a name holds is no remedy, whatever is in it. */
@@ -159,6 +152,6 @@ TEST(bytes_of_others)
 	why.cure = 1; /* no room for the separator before it */
 	ck_assert(!mu_why_check(&why));
 	why.cure = 0;
-	memset(why.words, 'x', sizeof(why.words));
+	memset(why.text, 'x', sizeof(why.text));
 	ck_assert(!mu_why_check(&why));
 }

@@ -1,13 +1,7 @@
 /*
  * lib/symbolize/symbol_wire*.c: what one process writes another reads, whole or
- * in pieces; what makes no sense is refused.
+ * in pieces; nonsense is refused.
  */
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "lib/symbolize/symbol_wire.h"
 #include "tests/support/suite.h"
 
@@ -31,21 +25,36 @@ teardown(void)
 	mu_arena_close(&arena);
 }
 
+static const struct mu_type types[] = {
+	{ .source = MU_TYPE_NONE },
+	{ .name = "shop::Order",
+	    .source = MU_TYPE_RTTI,
+	    .certain = true,
+	    .offset = 16 },
+	{ .name = "text", .text = "hello", .source = MU_TYPE_CONTENT },
+};
+
 static void
 write_symbols(const struct mu_symbol *symbols, size_t count)
 {
 	struct mu_wire_writer writer = { .fd = -1 };
+	struct mu_wire_answer answer;
 	int fds[2];
 	size_t i;
 
 	ck_assert_int_eq(pipe(fds), 0);
 	writer.fd = fds[1];
-	for (i = 0; i < count; i++)
-		mu_wire_write(&writer, &symbols[i], MU_SYMBOLS_NAMES);
+	for (i = 0; i < count; i++) {
+		answer = (struct mu_wire_answer) {
+			.symbol = symbols[i],
+			.detail = MU_SYMBOLS_NAMES,
+			.type = types[i],
+		};
+		mu_wire_write(&writer, &answer);
+	}
 	mu_wire_flush(&writer);
 	ck_assert(!writer.failed);
 	length = (size_t)read(fds[0], bytes, sizeof(bytes));
-	mu_wire_writer_close(&writer);
 	close(fds[0]);
 	close(fds[1]);
 }
@@ -59,23 +68,34 @@ static const struct mu_symbol symbols[] = {
 	    .file = "a.c",
 	    .line = 9,
 	    .offset = 0x1234,
+	    .range = { 0x1200, 0x1240 },
 	    .inlined = calls,
 	    .num_inlined = 2 },
 	{ .module = NULL },
 	{ .module = "/lib/a.so", .offset = 1 },
 };
 
+static void
+must_be_type(const struct mu_type *type, const struct mu_type *expected)
+{
+	ck_assert_pstr_eq(type->name, expected->name);
+	ck_assert_pstr_eq(type->text, expected->text);
+	ck_assert_int_eq(type->source, expected->source);
+	ck_assert_int_eq(type->certain, expected->certain);
+	ck_assert_uint_eq(type->offset, expected->offset);
+}
+
 /* Given PIECE bytes more at a time. */
 static void
 must_read(size_t piece)
 {
-	enum mu_symbols_detail detail;
+	struct mu_wire_answer answer;
 	struct mu_symbol symbol;
 	size_t at = 0, have = 0, used, i = 0;
 
 	while (i < 3) {
 		enum mu_wire_read read = mu_wire_read(
-		    &reader, bytes + at, have - at, &used, &symbol, &detail);
+		    &reader, bytes + at, have - at, &used, &answer);
 
 		at += used;
 		ck_assert_int_ne(read, MU_WIRE_BAD);
@@ -84,8 +104,11 @@ must_read(size_t piece)
 			have = have + piece < length ? have + piece : length;
 			continue;
 		}
+		symbol = answer.symbol;
 		ck_assert_uint_eq(symbol.offset, symbols[i].offset);
 		ck_assert_uint_eq(symbol.line, symbols[i].line);
+		ck_assert_uint_eq(symbol.range.begin, symbols[i].range.begin);
+		ck_assert_uint_eq(symbol.range.end, symbols[i].range.end);
 		ck_assert_uint_eq(symbol.num_inlined, symbols[i].num_inlined);
 		if (symbols[i].module != NULL)
 			ck_assert_str_eq(symbol.module, symbols[i].module);
@@ -97,7 +120,8 @@ must_read(size_t piece)
 			ck_assert_str_eq(symbol.inlined[0].file, "a.c");
 			ck_assert_ptr_null(symbol.inlined[1].file);
 		}
-		ck_assert_int_eq(detail, MU_SYMBOLS_NAMES);
+		ck_assert_int_eq(answer.detail, MU_SYMBOLS_NAMES);
+		must_be_type(&answer.type, &types[i]);
 		i++;
 	}
 	ck_assert_uint_eq(at, length);
@@ -115,8 +139,7 @@ TEST_LOOP(whole_and_in_pieces, 0, 4)
 TEST(changed)
 {
 	static const unsigned char values[] = { 0, 1, 2, 0x7f, 0x80, 0xff };
-	enum mu_symbols_detail detail;
-	struct mu_symbol symbol;
+	struct mu_wire_answer answer;
 	enum mu_wire_read read;
 	size_t i, j, at, used;
 	char before;
@@ -131,12 +154,14 @@ TEST(changed)
 			bytes[i] = (char)values[j];
 			for (at = 0;; at += used) {
 				read = mu_wire_read(&reader, bytes + at,
-				    length - at, &used, &symbol, &detail);
+				    length - at, &used, &answer);
 				ck_assert_uint_le(at + used, length);
 				if (read != MU_WIRE_READ)
 					break;
-				ck_assert_uint_le(
-				    symbol.num_inlined, MU_WIRE_INLINED_MAX);
+				ck_assert_uint_le(answer.symbol.num_inlined,
+				    MU_WIRE_INLINED_MAX);
+				ck_assert_int_lt(
+				    answer.type.source, MU_TYPE_SOURCES);
 			}
 			bytes[i] = before;
 		}
@@ -146,14 +171,13 @@ TEST(changed)
 static void
 must_be_bad(const void *head, size_t head_size, const void *body, size_t size)
 {
-	enum mu_symbols_detail detail;
-	struct mu_symbol symbol;
+	struct mu_wire_answer answer;
 	size_t used;
 
 	memcpy(bytes, head, head_size);
 	memcpy(bytes + head_size, body, size);
-	ck_assert_int_eq(mu_wire_read(&reader, bytes, head_size + size, &used,
-			     &symbol, &detail),
+	ck_assert_int_eq(
+	    mu_wire_read(&reader, bytes, head_size + size, &used, &answer),
 	    MU_WIRE_BAD);
 }
 
@@ -173,6 +197,10 @@ TEST(refused)
 	symbol = (struct mu_wire_symbol) { .num_inlined = 1 };
 	must_be_bad(&head, sizeof(head), &symbol, sizeof(symbol));
 	symbol.num_inlined = UINT32_MAX;
+	must_be_bad(&head, sizeof(head), &symbol, sizeof(symbol));
+	symbol = (struct mu_wire_symbol) { .type_source = MU_TYPE_SOURCES };
+	must_be_bad(&head, sizeof(head), &symbol, sizeof(symbol));
+	symbol = (struct mu_wire_symbol) { .type_certain = 2 };
 	must_be_bad(&head, sizeof(head), &symbol, sizeof(symbol));
 	head.length = 4;
 	must_be_bad(&head, sizeof(head), &symbol, 4);

@@ -1,13 +1,8 @@
 /*
- * lib/symbolizer*.c: which command is taken, what it gets, and that text goes
- * through it whole.
+ * lib/report/symbolizer*.c: which command is started, its arguments and
+ * environment, and that all text passes through it.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "lib/report/symbolizer.h"
 #include "tests/support/suite.h"

@@ -1,6 +1,4 @@
-/*
- * Addresses of real programs, built in every way that matters, get their names.
- */
+/* Names for addresses of real programs, built in every relevant way. */
 #include <search.h>
 #include <sys/auxv.h>
 

@@ -1,5 +1,6 @@
 /*
- * The files of a subject: apart, deleted, replaced, elsewhere, damaged.
+ * The files of a subject: separate debug files, deleted, replaced, moved and
+ * damaged ones.
  */
 #include "tests/support/named_symbols.h"
 #include "tests/support/suite.h"

@@ -1,10 +1,7 @@
 /*
- * Functions and lines fit together in whatever way the debug information is
- * laid out: in .dwo files (-gsplit-dwarf), or made when it is linked (-flto).
+ * Functions and lines agree however the debug information is laid out: in .dwo
+ * files (-gsplit-dwarf), or made when it is linked (-flto).
  */
-#include <string.h>
-#include <unistd.h>
-
 #include "lib/symbolize/frame_files.h"
 #include "tests/support/named_symbols.h"
 #include "tests/support/suite.h"

@@ -1,9 +1,6 @@
 /* The formatter against snprintf(), and its bounds. */
 #include <limits.h>
 #include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "mu/log.h"
 #include "mu/sort.h"
@@ -80,7 +77,7 @@ TEST(why_is_cut_and_terminated)
 	memset(much, 'x', sizeof(much));
 	much[sizeof(much) - 1] = '\0';
 	ck_assert_int_eq(mu_why(&why, MU_ERR_BUSY, "%s", much), MU_ERR_BUSY);
-	ck_assert_uint_eq(strlen(why.words), sizeof(why.words) - 1);
+	ck_assert_uint_eq(strlen(why.text), sizeof(why.text) - 1);
 	ck_assert_int_eq(mu_why(NULL, MU_PARTIAL, "x"), MU_PARTIAL);
 }
 

@@ -1,8 +1,6 @@
 /*
  * What a wait status says about a thread.
  */
-#include <signal.h>
-
 #include "ptrace/live/tracee.h"
 #include "tests/support/suite.h"
 

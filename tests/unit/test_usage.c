@@ -1,6 +1,4 @@
-/*
- * What the figures of a heap say: lost, in use, held free.
- */
+/* The verdict on a heap by its figures: lost, in use, held free. */
 #include "heapwalk/heaps/usage.h"
 #include "tests/support/suite.h"
 
@@ -32,7 +30,7 @@ judge(size_t percent, struct shares shares)
 	ck_assert_uint_eq(mu_usage_top(&usage), percent * shares.top);
 	ck_assert_uint_eq(
 	    mu_usage_scattered(&usage), percent * shares.scattered);
-	return mu_usage_judge(&usage);
+	return mu_usage_verdict(&usage);
 }
 
 static const struct {
@@ -80,9 +78,9 @@ TEST(nothing_at_all)
 	struct mu_heap_usage usage = { 0 };
 
 	ck_assert_uint_eq(mu_usage_held(&usage), 0);
-	ck_assert_int_eq(mu_usage_judge(&usage), MU_VERDICT_NONE);
+	ck_assert_int_eq(mu_usage_verdict(&usage), MU_VERDICT_NONE);
 	mu_usage_complete(&usage, 0);
-	ck_assert_int_eq(mu_usage_judge(&usage), MU_VERDICT_NONE);
+	ck_assert_int_eq(mu_usage_verdict(&usage), MU_VERDICT_NONE);
 }
 
 /* A verdict begins at the very byte. */
@@ -90,12 +88,13 @@ TEST(borders)
 {
 	struct mu_heap_usage usage = { .live_reachable = MU_USAGE_LARGE };
 
-	ck_assert_int_eq(mu_usage_judge(&usage), MU_VERDICT_IN_USE);
+	ck_assert_int_eq(mu_usage_verdict(&usage), MU_VERDICT_IN_USE);
 	usage.live_reachable--;
-	ck_assert_int_eq(mu_usage_judge(&usage), MU_VERDICT_NONE);
+	ck_assert_int_eq(mu_usage_verdict(&usage), MU_VERDICT_NONE);
 	usage.live_unreachable = 1;
-	ck_assert_int_eq(mu_usage_judge(&usage), MU_VERDICT_LEAK);
-	ck_assert_int_eq(mu_usage_judge_rest(&usage), MU_VERDICT_IN_USE);
+	ck_assert_int_eq(mu_usage_verdict(&usage), MU_VERDICT_LEAK);
+	ck_assert_int_eq(
+	    mu_usage_verdict_without_leaks(&usage), MU_VERDICT_IN_USE);
 }
 
 TEST(complete)

@@ -1,12 +1,7 @@
 /*
  * References through the pipe: what was sent arrives, with the names that the
- * original knows; damage is refused whole.
+ * original knows; damaged data is refused as a whole.
  */
-#include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "lib/pipe/why_pipe.h"
 #include "lib/state/library.h"
 #include "memunreachable/memunreachable.h"
@@ -81,7 +76,7 @@ send_all(void *arg)
 	const struct sender *sender = arg;
 	struct mu_heap heap = { .blocks = { .count = 5, .bytes = 50 },
 		.transient = true };
-	struct mu_why why = { .words = "because" };
+	struct mu_why why = { .text = "because" };
 
 	mu_why_pipe_send(
 	    writing_end, sender->status, &why, &heap, &sender->referrers);
@@ -115,7 +110,7 @@ TEST(all_arrives)
 	for (i = 0; i < ENTRIES; i++)
 		sender.referrers.items[i] = good_entry(i);
 	ck_assert_int_eq(send_and_receive(&sender, &info), MU_PARTIAL);
-	ck_assert_str_eq(image.job.why.words, "because");
+	ck_assert_str_eq(image.job.why.text, "because");
 	ck_assert(result.transient);
 	ck_assert_uint_eq(info.num_allocations, 5);
 	ck_assert_uint_eq(references.total, ENTRIES + 5);
@@ -152,7 +147,7 @@ TEST(none_and_a_failure)
 	teardown();
 	setup();
 	ck_assert_int_eq(send_and_receive(&failed, &info), MU_ERR_ARGUMENT);
-	ck_assert_str_eq(image.job.why.words, "because");
+	ck_assert_str_eq(image.job.why.text, "because");
 	ck_assert_uint_eq(references.total, 0);
 	ck_assert_ptr_null(references.items);
 }
@@ -200,7 +195,7 @@ TEST(damaged_headers_are_refused)
 	header.entries_size = header.num_entries * sizeof(struct mu_referrer);
 	ck_assert(!mu_why_pipe_check(&header));
 	header = good_header();
-	memset(header.why.words, 'x', sizeof(header.why.words));
+	memset(header.why.text, 'x', sizeof(header.why.text));
 	ck_assert(!mu_why_pipe_check(&header));
 }
 
@@ -240,7 +235,7 @@ TEST(damaged_entries_are_refused)
 	REFUSED(thread, MU_NO_INDEX - 1);
 	REFUSED(mapping, 3);
 	REFUSED(mapping, MU_NO_INDEX - 1);
-	REFUSED(place, MU_PLACE_END + 1);
+	REFUSED(regno, MU_REGNO_END + 1);
 	REFUSED(reachable, 2);
 #undef REFUSED
 }

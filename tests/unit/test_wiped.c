@@ -1,11 +1,6 @@
 /*
  * Which mappings count as emptied in a forked image.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-
 #include "heapwalk/memory/wiped.h"
 #include "tests/support/suite.h"
 

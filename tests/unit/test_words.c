@@ -1,11 +1,7 @@
 /*
- * Which of many words lie within a range: every version that this CPU runs
- * says the same as one word at a time does.
+ * Find the words that lie within a range: every version that this CPU can run
+ * gives the same result as one word at a time.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "heapwalk/graph/words.h"
 #include "tests/support/suite.h"
 

@@ -71,7 +71,7 @@ find_heap_max(
 		return MU_OK;
 	if ((huge & (huge - 1)) != 0 || huge > SIZE_MAX / 4)
 		return mu_why(why, MU_ERR_HEAP_INCONSISTENT,
-		    "mp_ %p: hp_pagesize %zx is no power of two",
+		    "mp_ %p: hp_pagesize %zx is not a power of two",
 		    (void *)glibc->mp, (size_t)huge);
 	glibc->heap_max = huge * 4;
 	return MU_OK;
@@ -213,7 +213,7 @@ mu_glibc_not_inferred(const struct mu_glibc *glibc,
 	    "the heap of glibc %u.%u is not known here, and not laid out as "
 	    "that of 2.%u: %s",
 	    snap->glibc_major, snap->glibc_minor, glibc->inferred_from,
-	    rule.words);
+	    rule.text);
 }
 
 enum mu_status

@@ -75,14 +75,16 @@ is_arena_in_use(const struct search *search, const char *view, uintptr_t at)
 	const struct mu_glibc_layout *layout = search->layout;
 	size_t i, offset = layout->arena_bins;
 
+	/* Most addresses fail here. */
+	if ((int_at(view, layout->arena_flags) & ~7) != 0 ||
+	    !is_chunk_address(word_at(view, layout->arena_top)))
+		return false;
 	for (i = 0; i < MU_GLIBC_BINS; i++, offset += 16) {
 		if (!is_chunk_address(word_at(view, offset)) ||
 		    !is_chunk_address(word_at(view, offset + 8)))
 			return false;
 	}
-	return (int_at(view, layout->arena_flags) & ~7) == 0 &&
-	    is_chunk_address(word_at(view, layout->arena_top)) &&
-	    has_empty_bin(search, view, at);
+	return has_empty_bin(search, view, at);
 }
 
 /* As the linker left it: zeros, except for .next and .attached_threads. */

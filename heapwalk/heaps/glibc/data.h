@@ -31,6 +31,10 @@ struct mu_glibc_finds {
 	uintptr_t other;
 };
 
+/*
+ * Search the writable data of libc, or of a static program, in SNAP for what
+ * LAYOUT describes. FINDS is zero before.
+ */
 void mu_glibc_data_search(struct mu_glibc_finds *finds,
     const struct mu_snapshot *snap, const struct mu_glibc_layout *layout);
 

@@ -286,7 +286,7 @@ is_mcheck_used(const struct mu_snapshot *snap)
 }
 
 enum mu_status
-mu_glibc_foreign_judge(const struct mu_snapshot *snap,
+mu_glibc_foreign_check(const struct mu_snapshot *snap,
     const struct mu_blocks *blocks, struct mu_why *why)
 {
 	const struct mu_mapping *where = malloc_elsewhere(snap);

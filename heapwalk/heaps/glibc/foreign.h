@@ -28,7 +28,7 @@ enum mu_status mu_glibc_foreign_refuse(
  * can be lost. MU_PARTIAL: not all. Looks into all files, so SNAP must be an
  * image: a file that was truncated since cannot be read (SIGBUS).
  */
-enum mu_status mu_glibc_foreign_judge(const struct mu_snapshot *snap,
+enum mu_status mu_glibc_foreign_check(const struct mu_snapshot *snap,
     const struct mu_blocks *blocks, struct mu_why *why);
 
 #endif

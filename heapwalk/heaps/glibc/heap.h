@@ -56,6 +56,7 @@ struct mu_glibc_walk {
 	size_t num_mmapped, max_mmapped, mmapped_bytes;
 };
 
+/* The word OFFSET bytes behind VIEW, which need not be aligned. */
 static inline uintptr_t
 mu_glibc_word(const char *view, size_t offset)
 {
@@ -152,6 +153,7 @@ mu_glibc_strict(const struct mu_glibc_walk *walk)
 	return walk->glibc.inferred_from != 0;
 }
 
+/* MU_ERR_NO_MEMORY, with its reason in walk->why. */
 static inline enum mu_status
 mu_glibc_no_memory(struct mu_glibc_walk *walk)
 {

@@ -8,7 +8,7 @@
 #include "heapwalk/heaps/glibc/lists.h"
 
 #include "heapwalk/heaps/glibc/free.h"
-#include "heapwalk/heaps/glibc/lanes.h"
+#include "heapwalk/heaps/glibc/segments.h"
 
 #define MEMBERS_MIN 4096 /* with fewer, links are followed one by one */
 #define FAST_MIN 64      /* the same, for one fastbin */
@@ -21,13 +21,13 @@
 
 /* Join the segments of bin BIN's list; adds its members to COUNT. */
 static bool
-join_bin(struct mu_glibc_lanes *lanes, struct mu_glibc_segment *segment,
+join_bin(struct mu_glibc_segments *set, struct mu_glibc_segment *segment,
     size_t bin, size_t *count)
 {
 	uintptr_t head = segment->first, last;
 	size_t left;
 
-	for (left = lanes->count; left > 0; left--) {
+	for (left = set->count; left > 0; left--) {
 		if (segment->broken ||
 		    (bin != MU_BIN_UNSORTED && segment->bin != MU_BIN_NONE &&
 			segment->bin != bin))
@@ -36,28 +36,28 @@ join_bin(struct mu_glibc_lanes *lanes, struct mu_glibc_segment *segment,
 		last = segment->last;
 		if (segment->end == head)
 			return mu_glibc_arena_word(
-				   lanes->walk, head, MU_CHUNK_BK) == last;
-		segment = mu_glibc_lanes_at(lanes, segment->end);
+				   set->walk, head, MU_CHUNK_BK) == last;
+		segment = mu_glibc_segments_at(set, segment->end);
 		if (segment == NULL ||
 		    mu_glibc_arena_word(
-			lanes->walk, segment->first, MU_CHUNK_BK) != last)
+			set->walk, segment->first, MU_CHUNK_BK) != last)
 			return false;
 	}
 	return false;
 }
 
 static bool
-join_bins(struct mu_glibc_lanes *lanes)
+join_bins(struct mu_glibc_segments *set)
 {
-	struct mu_glibc_segment *head = &lanes->segments[lanes->num_picked];
+	struct mu_glibc_segment *head = &set->segments[set->num_picked];
 	size_t arena, bin, count;
 
-	for (arena = 0; arena < lanes->walk->glibc.num_arenas; arena++) {
+	for (arena = 0; arena < set->walk->glibc.num_arenas; arena++) {
 		count = 0;
 		for (bin = 1; bin <= MU_GLIBC_BINS; bin++)
-			if (!join_bin(lanes, head++, bin, &count))
+			if (!join_bin(set, head++, bin, &count))
 				return false;
-		if (count != lanes->walk->num_free[arena])
+		if (count != set->walk->num_free[arena])
 			return false;
 	}
 	return true;
@@ -96,22 +96,22 @@ static bool
 do_bins_hold(struct mu_glibc_walk *walk)
 {
 	size_t arena, bin, arenas = walk->glibc.num_arenas;
-	struct mu_glibc_lanes lanes;
+	struct mu_glibc_segments set;
 	bool hold;
 
 	if (!are_many(walk) ||
-	    !mu_glibc_lanes_open(&lanes, walk, false, arenas * MU_GLIBC_BINS))
+	    !mu_glibc_segments_open(&set, walk, false, arenas * MU_GLIBC_BINS))
 		return false;
 	for (arena = 0; arena < arenas; arena++)
 		for (bin = 1; bin <= MU_GLIBC_BINS; bin++)
-			mu_glibc_lanes_add(&lanes,
+			mu_glibc_segments_add(&set,
 			    walk->glibc.arenas[arena] +
 				walk->glibc.layout->arena_bins +
 				(bin - 1) * 16 - MU_CHUNK_FD,
 			    arena);
-	mu_glibc_lanes_follow(&lanes);
-	hold = join_bins(&lanes);
-	mu_glibc_lanes_close(&lanes);
+	mu_glibc_segments_follow(&set);
+	hold = join_bins(&set);
+	mu_glibc_segments_close(&set);
 	if (hold)
 		clear_marks(&walk->heap->blocks);
 	return hold;
@@ -120,18 +120,18 @@ do_bins_hold(struct mu_glibc_walk *walk)
 /* Join the segments of fastbin BIN's list. */
 static bool
 join_fast(
-    struct mu_glibc_lanes *lanes, struct mu_glibc_segment *segment, size_t bin)
+    struct mu_glibc_segments *set, struct mu_glibc_segment *segment, size_t bin)
 {
 	size_t arena = segment->arena, left;
 
-	for (left = lanes->count; segment != NULL && left > 0; left--) {
+	for (left = set->count; segment != NULL && left > 0; left--) {
 		if (segment->broken || segment->arena != arena ||
 		    (segment->count > 0 && segment->bin != bin + 1))
 			return false;
 		segment->joined = true;
 		if (segment->end == 0)
 			return true;
-		segment = mu_glibc_lanes_at(lanes, segment->end);
+		segment = mu_glibc_segments_at(set, segment->end);
 	}
 	return false;
 }
@@ -180,25 +180,25 @@ static bool
 take_fast(struct mu_glibc_walk *walk)
 {
 	size_t arena, bin, i, arenas = walk->glibc.num_arenas;
-	struct mu_glibc_lanes lanes;
+	struct mu_glibc_segments set;
 	bool hold = true;
 
 	if (walk->glibc.layout->arena_fastbins == 0 ||
 	    walk->unproven.count > 0 || !is_any_long(walk) ||
-	    !mu_glibc_lanes_open(
-		&lanes, walk, true, arenas * MU_GLIBC_FASTBINS))
+	    !mu_glibc_segments_open(
+		&set, walk, true, arenas * MU_GLIBC_FASTBINS))
 		return false;
 	for (arena = 0; arena < arenas; arena++)
 		for (bin = 0; bin < MU_GLIBC_FASTBINS; bin++)
-			mu_glibc_lanes_add(
-			    &lanes, fast_head(walk, arena, bin), arena);
-	mu_glibc_lanes_follow(&lanes);
-	for (i = lanes.num_picked; hold && i < lanes.count; i++)
-		hold = join_fast(&lanes, &lanes.segments[i],
-		    (i - lanes.num_picked) % MU_GLIBC_FASTBINS);
-	mu_glibc_lanes_close(&lanes);
+			mu_glibc_segments_add(
+			    &set, fast_head(walk, arena, bin), arena);
+	mu_glibc_segments_follow(&set);
+	for (i = set.num_picked; hold && i < set.count; i++)
+		hold = join_fast(&set, &set.segments[i],
+		    (i - set.num_picked) % MU_GLIBC_FASTBINS);
+	mu_glibc_segments_close(&set);
 	if (hold)
-		mu_glibc_lanes_take(&lanes);
+		mu_glibc_segments_take(&set);
 	return hold;
 }
 

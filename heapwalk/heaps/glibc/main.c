@@ -120,7 +120,7 @@ take_region(struct mu_glibc_walk *walk, struct mu_glibc_main *main)
 	status = take_piece(walk, main, &chain);
 	while (status == MU_OK && !main->saw_top && main->brk) {
 		end = chain.end;
-		status = mu_glibc_hole_cross(walk, main, end, &chain);
+		status = mu_glibc_foreign_sbrk_cross(walk, main, end, &chain);
 		if (status != MU_OK || mu_range_size(chain.limit) == 0)
 			break;
 		status = add_gap(walk, main, chain.limit.begin - end);

@@ -14,7 +14,7 @@
  */
 #include "heapwalk/heaps/glibc/mmapped.h"
 
-#include "heapwalk/heaps/glibc/pick.h"
+#include "heapwalk/heaps/glibc/mmapped_sums.h"
 #include "heapwalk/heaps/glibc/usage.h"
 #include "heapwalk/subject/classify.h"
 #include "mu/bisect.h"
@@ -294,8 +294,8 @@ single_out(struct search *search, int count, size_t bytes, size_t *unsure)
 			    whole_size(search, &walk->mmapped[i]),
 		};
 	done = candidates != NULL &&
-	    mu_glibc_pick(candidates, walk->num_mmapped, (size_t)count, bytes,
-		walk->memory);
+	    mu_glibc_mmapped_solve(candidates, walk->num_mmapped, (size_t)count,
+		bytes, walk->memory);
 	if (done)
 		*unsure = drop_others(walk, candidates);
 	else

@@ -23,6 +23,10 @@ struct mu_glibc_links {
 	uintptr_t fd, bk;
 };
 
+/*
+ * The links of the chunk CHUNK bytes behind VIEW, which has at least the
+ * smallest chunk there.
+ */
 static inline struct mu_glibc_links
 mu_glibc_links_at(const char *view, size_t chunk)
 {
@@ -84,6 +88,7 @@ void mu_glibc_note_expect(const struct mu_glibc_notes *notes, uintptr_t chunk);
 void mu_glibc_note_expect_it(
     const struct mu_glibc_notes *notes, uintptr_t chunk);
 
+/* Release the memory of NOTES. Accepts the zero value; may be called twice. */
 void mu_glibc_notes_close(struct mu_glibc_notes *notes);
 
 #endif

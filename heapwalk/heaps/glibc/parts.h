@@ -25,6 +25,7 @@ struct mu_glibc_parts {
 	const struct mu_glibc_walk *walk;
 };
 
+/* Make an empty list of parts. */
 void mu_glibc_parts_open(struct mu_glibc_parts *parts);
 
 /*

@@ -229,11 +229,11 @@ seal(struct mu_glibc_walk *walk)
 
 /* Decide whether the answer is partial or refused, the worst cause first. */
 static enum mu_status
-judge(const struct mu_glibc_walk *walk, enum mu_status mmapped)
+conclude(const struct mu_glibc_walk *walk, enum mu_status mmapped)
 {
 	struct mu_why why = *walk->why;
 	enum mu_status status =
-	    mu_glibc_foreign_judge(walk->snap, &walk->heap->blocks, walk->why);
+	    mu_glibc_foreign_check(walk->snap, &walk->heap->blocks, walk->why);
 
 	if (status != MU_OK)
 		return status;
@@ -293,7 +293,7 @@ read_heap(struct mu_glibc_walk *walk)
 
 	if (walk->glibc.main_arena == 0) {
 		status = seal(walk);
-		return status == MU_OK ? judge(walk, MU_OK) : status;
+		return status == MU_OK ? conclude(walk, MU_OK) : status;
 	}
 	status = take_all(walk, &mmapped);
 	if (status == MU_OK)
@@ -306,7 +306,7 @@ read_heap(struct mu_glibc_walk *walk)
 		status = seal(walk);
 	if (status == MU_OK)
 		mu_glibc_usage_close(walk);
-	return status == MU_OK ? judge(walk, mmapped) : status;
+	return status == MU_OK ? conclude(walk, mmapped) : status;
 }
 
 /*
@@ -326,7 +326,7 @@ find_locked(const struct mu_glibc_walk *walk, struct mu_why *why)
 		    walk->snap, glibc->arenas[i], sizeof(*mutex));
 		if (mutex != NULL && *mutex != 0)
 			return mu_why(why, MU_ERR_HEAP_INCONSISTENT,
-			    "a thread stood inside malloc: arena %p is locked",
+			    "a thread was inside malloc: arena %p is locked",
 			    (void *)glibc->arenas[i]);
 	}
 	return MU_OK;
@@ -348,8 +348,8 @@ read_unfrozen(struct mu_glibc_walk *walk)
 	if (status != MU_OK || locked == MU_OK)
 		return status;
 	return mu_why(walk->why, MU_PARTIAL,
-	    "%s; free blocks that it had in hand may be among these",
-	    why.words);
+	    "%s; free blocks that it was handling may be among these",
+	    why.text);
 }
 
 static bool

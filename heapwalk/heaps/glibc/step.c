@@ -173,7 +173,7 @@ wrong_rule(const struct mu_glibc_rules *rules, const char *view, uintptr_t word,
 	if (wrong == 0)
 		return NULL;
 	return in_use ? "NON_MAIN_ARENA disagrees with the arena"
-		      : "free, but prev_size behind it disagrees";
+		      : "free, but prev_size after it disagrees";
 }
 
 /* Prefetch, as the walk goes from the chunk at AT to NEXT. */

@@ -47,7 +47,7 @@ enum mu_status mu_glibc_pieces_take(
  * chain->limit is empty if there is none. Memory that only may be malloc's goes
  * to walk->unproven.
  */
-enum mu_status mu_glibc_hole_cross(struct mu_glibc_walk *walk,
+enum mu_status mu_glibc_foreign_sbrk_cross(struct mu_glibc_walk *walk,
     struct mu_glibc_main *main, uintptr_t end, struct mu_glibc_chain *chain);
 
 #endif

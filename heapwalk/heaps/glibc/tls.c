@@ -10,8 +10,8 @@
  */
 #include <string.h>
 
-#include "heapwalk/heaps/glibc/slots.h"
 #include "heapwalk/heaps/glibc/tcache.h"
+#include "heapwalk/heaps/glibc/tls_words.h"
 #include "heapwalk/subject/stacks.h"
 
 #define WORD sizeof(uintptr_t)
@@ -25,7 +25,7 @@ struct candidate {
 
 struct tls {
 	struct mu_glibc_walk *walk;
-	struct mu_glibc_slots slots;
+	struct mu_glibc_tls_words words;
 	size_t arena_offset; /* of thread_arena, or MU_GLIBC_FAR */
 	struct candidate best;
 
@@ -38,7 +38,7 @@ struct tls {
 static uintptr_t
 slot(const struct tls *tls, size_t thread, size_t offset)
 {
-	return mu_glibc_slot(&tls->slots, thread, offset);
+	return mu_glibc_tls_word(&tls->words, thread, offset);
 }
 
 static bool
@@ -85,7 +85,7 @@ is_plausible(const struct tls *tls, struct candidate *candidate)
 	uintptr_t value;
 	size_t i;
 
-	for (i = 0; i < tls->slots.num_tps; i++) {
+	for (i = 0; i < tls->words.num_tps; i++) {
 		value = slot(tls, i, candidate->offset);
 		if (value == 0)
 			continue;
@@ -106,7 +106,7 @@ is_valid(struct tls *tls, struct candidate *candidate)
 	uintptr_t value;
 	size_t i;
 
-	for (i = 0; i < tls->slots.num_tps; i++) {
+	for (i = 0; i < tls->words.num_tps; i++) {
 		value = slot(tls, i, candidate->offset);
 		if (value == 0 || is_dummy(tls, value))
 			continue;
@@ -114,7 +114,7 @@ is_valid(struct tls *tls, struct candidate *candidate)
 		candidate->entries += result.entries;
 		if (result.rule == NULL)
 			result.rule = mu_glibc_tcache_off_rule(
-			    tls->walk, tls->slots.tps[i], value, result.off);
+			    tls->walk, tls->words.tps[i], value, result.off);
 		if (result.rule == NULL)
 			continue;
 		if (tls->failed == 0 ||
@@ -150,7 +150,7 @@ is_same(const struct tls *tls, size_t a, size_t b)
 {
 	size_t i;
 
-	for (i = 0; i < tls->slots.num_tps; i++)
+	for (i = 0; i < tls->words.num_tps; i++)
 		if (slot(tls, i, a) != slot(tls, i, b))
 			return false;
 	return true;
@@ -161,7 +161,7 @@ find_slot(struct tls *tls)
 {
 	size_t offset;
 
-	for (offset = MU_GLIBC_FIRST_SLOT; offset <= tls->slots.window;
+	for (offset = MU_GLIBC_FIRST_TLS_WORD; offset <= tls->words.window;
 	     offset += WORD) {
 		struct candidate candidate = { .offset = offset };
 
@@ -232,9 +232,9 @@ is_other_near(const struct tls *tls)
 
 	for (offset = tls->arena_offset > NEAR ? tls->arena_offset - NEAR
 					       : WORD;
-	     offset <= tls->arena_offset + NEAR && offset <= tls->slots.window;
+	     offset <= tls->arena_offset + NEAR && offset <= tls->words.window;
 	     offset += WORD)
-		for (thread = 0; thread < tls->slots.num_tps; thread++)
+		for (thread = 0; thread < tls->words.num_tps; thread++)
 			for (i = 0; i < walk->num_candidates; i++)
 				if (slot(tls, thread, offset) ==
 				    walk->candidates[i])
@@ -255,13 +255,13 @@ enum mu_status
 mu_glibc_tcaches_take(struct mu_glibc_walk *walk)
 {
 	struct tls tls = { .walk = walk };
-	enum mu_status status = mu_glibc_slots_find(&tls.slots, walk);
+	enum mu_status status = mu_glibc_tls_words_find(&tls.words, walk);
 	size_t i;
 
 	if (status != MU_OK)
 		return status;
-	if (tls.slots.num_tps > 0) {
-		tls.arena_offset = mu_glibc_slots_arena(&tls.slots, walk);
+	if (tls.words.num_tps > 0) {
+		tls.arena_offset = mu_glibc_tls_words_arena(&tls.words, walk);
 		status = find_slot(&tls);
 	}
 	if (status != MU_OK)
@@ -274,7 +274,7 @@ mu_glibc_tcaches_take(struct mu_glibc_walk *walk)
 	if (mu_glibc_strict(walk) && !tls.best.near)
 		return mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
 		    "TLS has no tcache beside thread_arena");
-	for (i = 0; i < tls.slots.num_tps && tls.best.structs > 0; i++) {
+	for (i = 0; i < tls.words.num_tps && tls.best.structs > 0; i++) {
 		uintptr_t tcache = slot(&tls, i, tls.best.offset);
 
 		if (tcache != 0 && !is_dummy(&tls, tcache))

@@ -117,7 +117,7 @@ list_all(struct mu_heap *heap, const struct mu_snapshot *snap,
 	const struct mu_heap_member *member = heap->blocks.heaps;
 	const struct mu_heap_member *end = member + heap->blocks.num_heaps;
 	enum mu_status status = MU_OK, next;
-	struct mu_why why_next = { .words = "" };
+	struct mu_why why_next = { .text = "" };
 
 	for (; member < end; member++) {
 		next = member->ops->list(heap, member, snap, arena, &why_next);
@@ -160,7 +160,8 @@ mu_heaps_releases(size_t row, struct mu_heap_releases *releases)
 }
 
 bool
-mu_heaps_know(unsigned major, unsigned minor, struct mu_heap_releases *releases)
+mu_heaps_supports(
+    unsigned major, unsigned minor, struct mu_heap_releases *releases)
 {
 	size_t row;
 

@@ -48,7 +48,7 @@ enum mu_status mu_heaps_list(struct mu_heap *heap,
 bool mu_heaps_releases(size_t row, struct mu_heap_releases *releases);
 
 /* Find the row that includes MAJOR.MINOR; false if it is not supported. */
-bool mu_heaps_know(
+bool mu_heaps_supports(
     unsigned major, unsigned minor, struct mu_heap_releases *releases);
 
 /* The file in SNAP of an unsupported allocator; or NULL. */

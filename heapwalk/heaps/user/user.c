@@ -196,7 +196,7 @@ list(struct mu_heap *heap, const struct mu_heap_member *member,
 	};
 	const struct state *state = member->state;
 	enum mu_status status = MU_OK, next;
-	struct mu_why why_next = { .words = "" };
+	struct mu_why why_next = { .text = "" };
 	size_t i;
 
 	(void)arena;

@@ -37,9 +37,9 @@
 long mu_syscall6(long nr, long a, long b, long c, long d, long e, long f);
 #else
 /*
- * A raw system call that returns -errno on failure. libc's syscall() stores the
- * error in errno, which a CLONE_VM child shares with the thread that started
- * it.
+ * A raw system call, which returns -errno on failure. libc's syscall() stores
+ * the error in errno, which a CLONE_VM child shares with the thread that
+ * started it.
  */
 static inline long mu_syscall6(
     long nr, long a, long b, long c, long d, long e, long f);

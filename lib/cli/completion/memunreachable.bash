@@ -52,7 +52,11 @@ _memunreachable() {
 		mapfile -t COMPREPLY < <(compgen -W '0 1' -- "$cur")
 		return
 		;;
-	--pointer-mask | --timeout | --max-pause | --limit | --max-memory | --workers | --backtrace-size)
+	--by)
+		mapfile -t COMPREPLY < <(compgen -W 'stack shape type module block' -- "$cur")
+		return
+		;;
+	--pointer-mask | --timeout | --max-pause | --limit | --max-memory | --workers | --backtrace-size | --why)
 		return
 		;;
 	esac
@@ -67,7 +71,8 @@ _memunreachable() {
 		--doctor --stop= --timeout= --max-pause= --max-memory= --workers= --signal=
 		--confirm --pointer-mask= --use-unaligned --use-globals=
 		--use-stacks= --use-registers= --use-tls= --use-root-regions=
-		--children --unchecked= --backtrace --backtrace-size= --limit= --contents
+		--children --unchecked= --backtrace --backtrace-size= --limit= --by= --contents
+		--retained --why= --all --in-use
 		--format= --output= --quiet --color= --heap-dump= --diff=
 		--leaktracer= --symbolize --symbols= --html= --help --version' -- "$cur")
 	[[ ${COMPREPLY-} == *= ]] && compopt -o nospace

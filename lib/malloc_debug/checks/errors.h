@@ -31,6 +31,10 @@ bool error_check_freed(const struct error_block *block, size_t count);
 /* error_check_guards() without a report. */
 bool error_guards_good(const struct error_block *block);
 
+/*
+ * Report an error of the program: CALL got a block that was freed, or a block
+ * has TAG in its header instead of one of ours (CALL is NULL at the exit).
+ */
 void error_used_after_free(
     const struct call *call, const struct error_block *block);
 void error_tag(

@@ -149,7 +149,7 @@ check_of(const struct guards_head *head)
 static void
 note_dressing(size_t offset)
 {
-	uint64_t *most = &memunreachable_recorded.dressing;
+	uint64_t *most = &memunreachable_recorded.max_guard;
 	uint64_t old = __atomic_load_n(most, __ATOMIC_RELAXED);
 
 	while (offset > old &&

@@ -1,8 +1,9 @@
 /*
  * Guard bytes around a block, which must not be written to.
  *
- * With a front guard, a head precedes it at the begin of the allocator's block.
- * Only blocks with a shadow word have guards, and of these not the bare ones.
+ * With a front guard, a head precedes it at the beginning of the allocator's
+ * block. Only blocks with a shadow word have guards, and of these not the bare
+ * ones.
  */
 #ifndef LIB_MALLOC_DEBUG_CHECKS_GUARDS_H
 #define LIB_MALLOC_DEBUG_CHECKS_GUARDS_H

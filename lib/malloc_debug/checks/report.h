@@ -20,6 +20,7 @@ struct report {
 	char program[256];         /* its path; "" = not read yet */
 };
 
+/* Begin a report of several lines; call report_end() after the last one. */
 void report_begin(struct report *report);
 
 /* Write "malloc_debug: ", the line and a newline. */
@@ -32,6 +33,7 @@ void report_frames(struct report *report, const uint64_t *frames, size_t count);
 /* Write TITLE and the frames of a stack in the depot, if it has any. */
 void report_stack(struct report *report, const char *title, uint32_t stack);
 
+/* Write what is still collected, and release the memory. */
 void report_end(struct report *report);
 
 #endif

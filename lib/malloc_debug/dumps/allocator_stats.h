@@ -6,6 +6,7 @@
 #ifndef LIB_MALLOC_DEBUG_DUMPS_ALLOCATOR_STATS_H
 #define LIB_MALLOC_DEBUG_DUMPS_ALLOCATOR_STATS_H
 
+/* Make the allocator write its statistics to stderr (malloc_stats(3)). */
 void allocator_stats_log(void);
 
 /* Does nothing unless an option requests it. */

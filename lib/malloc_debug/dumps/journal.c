@@ -95,7 +95,7 @@ is_full(uint64_t ticket)
 
 /* Give operations in progress a moment to finish; others are left out. */
 static uint64_t
-settle(uint64_t first, uint64_t next)
+await_operations(uint64_t first, uint64_t next)
 {
 	uint64_t ticket, full = 0, deadline = mu_sys_now_ns() + PATIENCE_NS;
 
@@ -155,7 +155,7 @@ write_journal(const char *name)
 		mu_sys_sleep_ns(MU_SYS_NAP_NS);
 	first = ring.first;
 	next = __atomic_load_n(&ring.next, __ATOMIC_ACQUIRE);
-	if (settle(first, next) == 0)
+	if (await_operations(first, next) == 0)
 		recorder_say("No alloc entries to write.");
 	else
 		write_all(name, first, next);

@@ -136,12 +136,6 @@ watch_signal_job(int signo, void (*job)(void), enum watch_how how)
 	return true;
 }
 
-bool
-watch_signal(int signo, void (*job)(void))
-{
-	return watch_signal_job(signo, job, WATCH_THREAD);
-}
-
 static void
 on_signal(int signo, siginfo_t *info, void *context)
 {
@@ -185,7 +179,7 @@ install(const struct job *job)
 	action.sa_sigaction = on_signal;
 	if (sigaction(job->signo, &action, NULL) == 0)
 		return true;
-	recorder_say("signal %d cannot be had", job->signo);
+	recorder_say("signal %d cannot be used", job->signo);
 	return false;
 }
 

@@ -29,9 +29,6 @@ enum watch_how {
  */
 bool watch_signal_job(int signo, void (*job)(void), enum watch_how how);
 
-/* watch_signal_job() with WATCH_THREAD. */
-bool watch_signal(int signo, void (*job)(void));
-
 /*
  * Set up the jobs of the options, then the handlers, then the watcher if
  * needed. Call before main(), in the thread that will run it.

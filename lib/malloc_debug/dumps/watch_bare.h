@@ -19,6 +19,7 @@ bool watch_bare_prepare(int *pending, void (*run)(int bits));
 /* Call after setting bits in *PENDING. Async-signal-safe. */
 void watch_bare_wake(void);
 
+/* In a child of fork(): no thread is working. */
 void watch_bare_fork_child(void);
 
 /* True if a thread is working, or is about to. */

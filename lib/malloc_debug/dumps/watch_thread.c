@@ -159,7 +159,7 @@ start_resident(void)
 	recorder_leave();
 	__atomic_store_n(&watcher.alive, error == 0, __ATOMIC_RELEASE);
 	if (error != 0)
-		recorder_say("no thread for what signals ask for");
+		recorder_say("no thread for requests by signal");
 }
 
 void
@@ -170,7 +170,7 @@ watch_thread_start(bool resident, int *pending, void (*run)(int bits))
 	watcher.run = run;
 	if (!resident) {
 		if (!watch_bare_prepare(pending, run))
-			recorder_say("no memory for what signals ask for");
+			recorder_say("no memory for requests by signal");
 		return;
 	}
 	if (pthread_key_create(&watcher.main_ends, on_main_end) == 0)

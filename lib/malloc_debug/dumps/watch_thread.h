@@ -19,6 +19,7 @@ void watch_thread_start(bool resident, int *pending, void (*run)(int bits));
 /* Call after setting bits in *PENDING. Async-signal-safe. */
 void watch_thread_wake(const int *pending);
 
+/* In a child of fork(): there is no thread. */
 void watch_thread_fork_child(void);
 
 /* True if work is in progress, or about to begin. */

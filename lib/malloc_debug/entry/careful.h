@@ -9,6 +9,10 @@
 
 #include "lib/malloc_debug/entry/call.h"
 
+/*
+ * Like malloc(3) and its relatives, on behalf of CALL; NULL with errno set if
+ * memory is exhausted.
+ */
 void *careful_alloc(const struct call *call, const struct request *request);
 void *careful_realloc(const struct call *call, void *block, size_t size);
 void careful_free(const struct call *call, void *block);

@@ -10,6 +10,10 @@
 
 #include "lib/malloc_debug/entry/call.h"
 
+/*
+ * Like malloc(3) and its relatives, on behalf of CALL; NULL with errno set if
+ * memory is exhausted.
+ */
 void *dispatch_alloc(const struct call *call, const struct request *request);
 void *dispatch_realloc(const struct call *call, void *block, size_t size);
 void dispatch_free(const struct call *call, void *block);

@@ -33,6 +33,7 @@
 #endif
 #define LONG_WAY static __attribute__((noinline))
 
+/* The path that calls take at this moment; another thread may change it. */
 INLINE enum recording_way
 entry_way(void)
 {
@@ -90,6 +91,10 @@ entry_bytes(size_t size)
 	return size < real.least ? real.least : size;
 }
 
+/*
+ * Write the word of a new block. If there is no memory for it, recording ends:
+ * tables with gaps would mislead.
+ */
 INLINE void
 entry_put(
     const void *block, size_t size, uint32_t stack, enum mu_block_kind kind)
@@ -98,6 +103,7 @@ entry_put(
 		recording_stop();
 }
 
+/* Record BLOCK without a stack, unless it is NULL. Returns BLOCK. */
 INLINE void *
 entry_plain(void *block, size_t size, enum mu_block_kind kind)
 {
@@ -113,6 +119,10 @@ entry_plain(void *block, size_t size, enum mu_block_kind kind)
 void *entry_stacked(void *block, size_t size, enum mu_block_kind kind,
     uintptr_t pc, uintptr_t sp, uintptr_t fp);
 
+/*
+ * Record BLOCK by WAY, RECORDING_STACKS or RECORDING_PLAIN. START is that of
+ * the entry point. Returns BLOCK.
+ */
 INLINE void *
 entry_record(enum recording_way way, void *block, size_t size,
     enum mu_block_kind kind, struct stack_start start)

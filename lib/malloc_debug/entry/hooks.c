@@ -81,7 +81,7 @@ default_memalign(size_t alignment, size_t size, const void *caller)
 }
 
 static void
-settle(void)
+update_active(void)
 {
 	bool any = hooks.malloc != default_malloc ||
 	    hooks.realloc != default_realloc || hooks.free != default_free ||
@@ -95,7 +95,7 @@ void
 hooks_enable(void)
 {
 	hooks.enabled = true;
-	settle();
+	update_active();
 }
 
 /* Register a hook of each kind; NULL for none. */
@@ -107,7 +107,7 @@ hooks_enable(void)
 		    &hooks.kind, hook != NULL ? hook : default_##kind,      \
 		    __ATOMIC_ACQ_REL);                                      \
                                                                             \
-		settle();                                                   \
+		update_active();                                            \
 		return earlier;                                             \
 	}
 

@@ -99,17 +99,17 @@ find(struct leaktracer_reach *reach)
 		return;
 	}
 	if (finder.each != NULL) {
-		reach->judged = finder.each(add, reach);
-		if (!reach->judged)
+		reach->checked = finder.each(add, reach);
+		if (!reach->checked)
 			mu_text_format(reach->remark, sizeof(reach->remark),
-			    "not filtered: the heap could not be judged");
+			    "not filtered: the heap could not be checked");
 		return;
 	}
-	reach->judged = finder.get(&info, SIZE_MAX);
+	reach->checked = finder.get(&info, SIZE_MAX);
 	if (info.reason[0] != '\0')
 		mu_text_format(reach->remark, sizeof(reach->remark), "%s%s",
-		    reach->judged ? "" : "not filtered: ", info.reason);
-	if (reach->judged)
+		    reach->checked ? "" : "not filtered: ", info.reason);
+	if (reach->checked)
 		take_entries(reach, &info);
 	finder.free(&info);
 }
@@ -117,7 +117,7 @@ find(struct leaktracer_reach *reach)
 void
 leaktracer_reach_find(struct leaktracer_reach *reach)
 {
-	*reach = (struct leaktracer_reach) { .judged = false };
+	*reach = (struct leaktracer_reach) { .checked = false };
 	mu_arena_open(&reach->arena, SIZE_MAX);
 	mu_ranges_open(&reach->blocks, &reach->arena);
 	recorder_enter();
@@ -136,5 +136,5 @@ void
 leaktracer_reach_free(struct leaktracer_reach *reach)
 {
 	mu_arena_close(&reach->arena);
-	*reach = (struct leaktracer_reach) { .judged = false };
+	*reach = (struct leaktracer_reach) { .checked = false };
 }

@@ -15,7 +15,7 @@
 struct leaktracer_reach {
 	struct mu_ranges blocks; /* as malloc knows them */
 	struct mu_arena arena;   /* memory of these */
-	bool judged;
+	bool checked;
 	char remark[320]; /* a remark about the answer, or "" */
 };
 
@@ -38,6 +38,7 @@ void leaktracer_reach_find(struct leaktracer_reach *reach);
 bool leaktracer_reach_lost(
     const struct leaktracer_reach *reach, uintptr_t begin);
 
+/* Release the memory. Accepts the zero value; may be called twice. */
 void leaktracer_reach_free(struct leaktracer_reach *reach);
 
 #endif

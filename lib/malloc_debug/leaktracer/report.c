@@ -19,7 +19,7 @@ leaktracer_report_begin(struct leaktracer_report *report, bool unreachable)
 	if (unreachable)
 		leaktracer_reach_find(&report->reach);
 	leaktracer_rows_find(
-	    &report->rows, report->reach.judged ? &report->reach : NULL);
+	    &report->rows, report->reach.checked ? &report->reach : NULL);
 }
 
 void
@@ -59,7 +59,7 @@ print_remarks(
 	uint32_t flags =
 	    __atomic_load_n(&memunreachable_recorded.flags, __ATOMIC_RELAXED);
 
-	if (report->reach.judged)
+	if (report->reach.checked)
 		print_remark(sink, ctx, "unreachable blocks only");
 	print_remark(sink, ctx, report->reach.remark);
 	if (report->rows.missing || (flags & MU_RECORDED_STOPPED) != 0)

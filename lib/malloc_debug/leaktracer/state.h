@@ -22,6 +22,7 @@
 extern uint32_t leaktracer_state;
 extern __thread uint32_t leaktracer_mark;
 
+/* True if allocations of the calling thread are recorded. */
 static inline bool
 leaktracer_monitored(void)
 {
@@ -31,6 +32,7 @@ leaktracer_monitored(void)
 	    leaktracer_mark == state / LEAKTRACER_GENERATION;
 }
 
+/* True if releases remove records. */
 static inline bool
 leaktracer_releases(void)
 {

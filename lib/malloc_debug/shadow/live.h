@@ -28,6 +28,10 @@ bool live_init(bool tallied);
 
 extern bool live_tallied HIDDEN; /* constant once blocks have words */
 
+/*
+ * live_put() and live_size() for all addresses and sizes. live_put_slowly()
+ * returns false if there is no memory for the word.
+ */
 bool live_put_slowly(uintptr_t begin, size_t size, uint32_t word);
 size_t live_size_slowly(uintptr_t begin);
 
@@ -39,6 +43,7 @@ size_t live_size_slowly(uintptr_t begin);
 #define LIVE_WORDS ((uint64_t)1 << (48 - MU_SHADOW_WORD_SHIFT))
 #define LIVE_SPAN_BITS (MU_SHADOW_SPAN_SHIFT - MU_SHADOW_WORD_SHIFT)
 
+/* See above. Any BEGIN is accepted. */
 static inline uint64_t
 live_number(uintptr_t begin)
 {
@@ -155,6 +160,10 @@ live_take_plain(const void *block)
 
 extern uint8_t live_tallies[LIVE_TALLIES] HIDDEN;
 
+/*
+ * The counter of the page that ADDRESS is in; several pages share one: see
+ * live_is_near().
+ */
 static inline uint8_t *
 live_tally(uintptr_t address)
 {

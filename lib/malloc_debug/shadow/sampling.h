@@ -30,6 +30,10 @@ void sampling_init(size_t mean);
  */
 void sampling_fork_child(void);
 
+/*
+ * True if a block of SIZE bytes gets a stack, when the gap to the next sample
+ * has been used up or is not drawn yet.
+ */
 bool sampling_draw(size_t size);
 
 /* True if a block of SIZE bytes that is about to be allocated gets a stack. */

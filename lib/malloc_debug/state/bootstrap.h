@@ -27,6 +27,10 @@ void *bootstrap_alloc(size_t alignment, size_t size);
 /* Size of a block of this memory. */
 size_t bootstrap_size(const void *pointer);
 
+/*
+ * True if POINTER is into bootstrap_memory: the allocator underneath must not
+ * get it.
+ */
 static inline bool
 bootstrap_owns(const void *pointer)
 {

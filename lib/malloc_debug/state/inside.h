@@ -34,9 +34,4 @@ extern _Thread_local struct inside inside
  */
 bool inside_still(const void *frame);
 
-/* Use in the function that the program called. */
-#define INSIDE_NOW()                               \
-	(__builtin_expect(inside.depth != 0, 0) && \
-	    inside_still(__builtin_frame_address(0)))
-
 #endif

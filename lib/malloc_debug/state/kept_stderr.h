@@ -16,6 +16,10 @@ void kept_stderr_keep(void);
 /* In a forked child: a daemon must not hold the other end of a pipe open. */
 void kept_stderr_drop(void);
 
+/*
+ * Write to stderr or, if the program has closed it, to the kept copy. Errors
+ * are ignored.
+ */
 void kept_stderr_write(const char *text, size_t length);
 
 #endif

@@ -37,18 +37,27 @@ extern HIDDEN struct frame_memo *frame_memo;
  */
 extern HIDDEN uint64_t frame_memo_generation;
 
+/* The generation for the rules of a walk that begins now. */
 static inline uint64_t
 frame_memo_now(void)
 {
 	return __atomic_load_n(&frame_memo_generation, __ATOMIC_RELAXED);
 }
 
+/*
+ * Map the first table; false without memory. frame_memo_forget() makes all
+ * rules invalid.
+ */
 bool frame_memo_init(void);
 void frame_memo_forget(void);
 
 /* Compute the rule of PC after a miss. Never 0. */
 uint64_t frame_memo_compute(uintptr_t pc);
 
+/*
+ * The first of FRAME_MEMO_NEIGHBOURS entries in which PC can be (Fibonacci
+ * hashing).
+ */
 static inline uint64_t
 frame_memo_hash(uintptr_t pc, unsigned shift)
 {

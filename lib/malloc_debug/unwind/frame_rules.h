@@ -39,11 +39,15 @@ struct frame_rule {
 };
 
 /*
- * Packed for the memo; 0 = does not fit.
+ * A packed rule, for the memo:
  *
- * bit 0      1 bits 1, 2  cfa_of_fp, fp_saved bits 3, 4  enum frame_return bits
- * 5-7   enum frame_kind bits 8-23  for the memo bits 24-39 slot / 8, signed
- * bits 40-63 cfa_offset / 8, signed
+ * - bit 0: 1
+ * - bits 1, 2: cfa_of_fp, fp_saved
+ * - bits 3, 4: enum frame_return
+ * - bits 5-7: enum frame_kind
+ * - bits 8-23: the memo's generation
+ * - bits 24-39: slot / 8, signed
+ * - bits 40-63: cfa_offset / 8, signed
  */
 #define RULE_VALID 1u
 #define RULE_CFA_OF_FP 2u
@@ -54,30 +58,38 @@ struct frame_rule {
 #define RULE_MEMO_SHIFT 8
 #define RULE_MEMO_MASK (0xffffull << RULE_MEMO_SHIFT)
 
+/* What a packed rule says of the frame. */
 static inline enum frame_kind
 rule_kind(uint64_t rule)
 {
 	return (enum frame_kind)(rule >> RULE_KIND_SHIFT & 7);
 }
 
+/* Where it has the return address. */
 static inline enum frame_return
 rule_return(uint64_t rule)
 {
 	return (enum frame_return)(rule >> RULE_RETURN_SHIFT & 3);
 }
 
+/* Bytes from sp, or from fp with RULE_CFA_OF_FP, to the CFA. */
 static inline intptr_t
 rule_cfa_offset(uint64_t rule)
 {
 	return ((int64_t)rule >> 40) * 8;
 }
 
+/* Bytes from the CFA to the slot of the saved fp or return address. */
 static inline intptr_t
 rule_slot(uint64_t rule)
 {
 	return (int16_t)(rule >> 24) * 8;
 }
 
+/*
+ * RULE packed; 0 if it does not fit: an offset that is no multiple of 8 or too
+ * large.
+ */
 uint64_t frame_rule_pack(const struct frame_rule *rule);
 
 /* Find the rule for the instruction at PC in the tables of its MODULE. */

@@ -43,6 +43,7 @@ bool stack_memory_begin(
 /* Extend memory->now to ADDRESS. False: it cannot be read. */
 bool stack_memory_reach(struct stack_memory *memory, uintptr_t address);
 
+/* True if ADDRESS is in RANGE, of which low is never above high. */
 static inline bool
 stack_range_has(const struct stack_range *range, uintptr_t address)
 {

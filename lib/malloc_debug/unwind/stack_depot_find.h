@@ -37,12 +37,17 @@ depot_hash(const uint64_t *frames, size_t num_frames, uint16_t flags)
 	return sum ^ sum >> 29;
 }
 
+/* The bucket of the stacks with this hash; it holds the unit of the first. */
 static inline uint32_t *
 depot_bucket(uint64_t hash)
 {
 	return &depot_buckets[hash >> (64 - DEPOT_BUCKET_BITS)];
 }
 
+/*
+ * True if the stored STACK has these frames and flags. HASH is the lower half
+ * of depot_hash().
+ */
 static inline bool
 depot_same(const struct mu_stack *stack, uint32_t hash, const uint64_t *frames,
     size_t num_frames, uint16_t flags)

@@ -17,6 +17,7 @@
 /* Address of each block, or 0. */
 extern HIDDEN uint64_t depot_blocks[MU_DEPOT_BLOCKS];
 
+/* Map the first block; false without memory. */
 bool depot_memory_init(void);
 
 /* Take SIZE zeroed bytes within one block. Returns their unit, or 0. */

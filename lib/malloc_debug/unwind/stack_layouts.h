@@ -41,6 +41,7 @@ struct stack_layout {
 	layout_place places[3 * LAYOUT_MOST];
 } __attribute__((may_alias));
 
+/* NUM, rounded up to a multiple of LAYOUT_LANES. */
 static inline size_t
 stack_layout_lanes(size_t num)
 {
@@ -88,6 +89,7 @@ struct stack_layouts {
 
 extern HIDDEN struct stack_layouts *stack_layouts; /* written once, by init */
 
+/* Map the tables, once; false without memory. */
 bool stack_layouts_init(void);
 
 /* Its entry in the depot; NULL if that cannot be made. */
@@ -130,6 +132,7 @@ stack_layout_config(size_t max, uint16_t flags)
 	return ((uint64_t)max << 16 | flags) * 0xd6e8feb86659fd93ull;
 }
 
+/* CONFIG for the code of GENERATION (frame_memo_generation). */
 static inline uint64_t
 stack_layout_wanted(uint64_t config, uint64_t generation)
 {
@@ -155,12 +158,17 @@ stack_layout_next_key(uint64_t key, uint64_t word)
 	return key ^ key >> 32;
 }
 
+/* The set in which the layout with KEY is looked up. */
 static inline struct stack_known *
 stack_layout_set(struct stack_layouts *all, uint64_t key)
 {
 	return all->layouts[key >> (64 - KNOWN_LAYOUTS)];
 }
 
+/*
+ * The depot's entry with the layout for KEY; NULL if none is known. It is a
+ * guess: see above.
+ */
 static inline const struct mu_stack *
 stack_layout_find(struct stack_layouts *all, uint64_t key)
 {
@@ -212,6 +220,7 @@ stack_layout_hash(const struct stack_layouts *all, const struct mu_stack *entry,
 	return (sum ^ sum >> 32) * LAYOUT_MIX;
 }
 
+/* The set in which the unit of a stack with HASH is looked up. */
 static inline struct stack_known *
 stack_known_set(struct stack_layouts *all, uint64_t hash)
 {

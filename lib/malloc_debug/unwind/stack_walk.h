@@ -50,6 +50,10 @@ bool stack_walk_rare(struct stack_walk *walk, uint64_t rule);
 /* Lower values are not return addresses. */
 #define STACK_LEAST_PC 65536
 
+/*
+ * Continue in the function that ADDRESS returns to. Returns false if it is no
+ * return address.
+ */
 static inline bool
 stack_walk_take_return(struct stack_walk *walk, uintptr_t address)
 {
@@ -74,6 +78,10 @@ stack_walk_reaches(struct stack_walk *walk, uintptr_t cfa)
 /* The most common form: all frames of gcc and clang on x86-64. */
 #define RULE_COMMON_MASK (RULE_KIND_MASK | 3u << RULE_RETURN_SHIFT | RULE_VALID)
 
+/*
+ * Step to the caller by RULE, that of walk->pc. Returns false after the last
+ * frame, and where the stack cannot be read.
+ */
 static inline bool
 stack_walk_step(struct stack_walk *walk, uint64_t rule)
 {

@@ -37,6 +37,10 @@ struct unwind_entry {
 bool unwind_entry_find(struct unwind_entry *entry,
     const struct unwind_module *module, uintptr_t pc);
 
+/*
+ * Take a little-endian number of SIZE bytes (at most 8), or a LEB128 number. 0
+ * and bytes->bad if it does not end in BYTES.
+ */
 uint64_t unwind_take(struct unwind_bytes *bytes, size_t size);
 uint64_t unwind_take_uleb(struct unwind_bytes *bytes);
 int64_t unwind_take_sleb(struct unwind_bytes *bytes);

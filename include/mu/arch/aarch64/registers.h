@@ -16,6 +16,8 @@ enum {
 #define MU_PRSTATUS_ARGUMENT MU_REG_X0 /* as the call will be restarted */
 #define MU_PRSTATUS_PC MU_REG_PC
 #define MU_PRSTATUS_SP MU_REG_SP
+#define MU_PRSTATUS_FP (MU_REG_X30 - 1)
+#define MU_PRSTATUS_LINK MU_REG_X30
 #define MU_PRSTATUS_TP -1 /* NT_ARM_TLS has it */
 
 /* NT_PRSTATUS does not say. */

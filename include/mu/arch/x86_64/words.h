@@ -17,6 +17,7 @@
 #define MU_CPU_STATE_YMM 0x06u
 #define MU_CPU_STATE_ZMM 0xe6u
 
+/* With AVX2, four words at a time; arguments and result: mu/arch/words.h. */
 __attribute__((target("avx2"))) static inline uint64_t
 mu_arch_words_four(
     const char *view, size_t count, uintptr_t lowest, uintptr_t width)
@@ -48,6 +49,7 @@ mu_arch_words_four(
 	return found;
 }
 
+/* With AVX-512, eight words at a time. */
 __attribute__((target("avx512f"))) static inline uint64_t
 mu_arch_words_eight(
     const char *view, size_t count, uintptr_t lowest, uintptr_t width)
@@ -75,6 +77,7 @@ mu_arch_words_eight(
 	    << i;
 }
 
+/* The lower half of XCR0: the register sets that the kernel saves. */
 static inline unsigned
 mu_arch_saved_states(void)
 {

@@ -1,0 +1,514 @@
+#include "heapwalk/fold/groups.h"
+
+#include "heapwalk/fold/reported.h"
+#include "heapwalk/fold/similar.h"
+
+#define FIRST_GROUPS ((size_t)64)
+#define KEPT 1024u /* a power of 2 */
+
+/*
+ * Blocks of an owner that are visited: to compare its shape; and for a shape
+ * that is shown, or a cycle that may be long.
+ */
+#define BLOCKS 64
+#define WIDE_BLOCKS 1024
+#define ALIKE 4
+
+/*
+ * Limit of all visits together: so many for each lost block, and at least so
+ * many.
+ */
+#define VISITS_EACH 4
+#define VISITS_LEAST ((size_t)1 << 20)
+
+struct mu_stack_key {
+	uint64_t key;
+	uintptr_t place;
+	uint32_t stack; /* 0: unused */
+};
+
+/* What is known of one owner. */
+struct member {
+	struct mu_owner owner;
+	uint64_t key;
+	uintptr_t tag, place;
+};
+
+/*
+ * The innermost frame outside of libraries that allocate for their callers
+ * (tags.c): its module is the one that allocated.
+ */
+static uintptr_t
+place_of(const struct mu_groups *groups, const uintptr_t *frames, size_t count)
+{
+	const struct mu_tag_module *module;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		module = mu_tags_module(&groups->tags, frames[i]);
+		if (module != NULL && !module->runtime)
+			return frames[i];
+	}
+	return 0;
+}
+
+/*
+ * The key of OWNER's stack, 0 if it has none; *PLACE is the frame that tells
+ * its module.
+ */
+static struct mu_stack_key
+find_stack(struct mu_groups *groups, const struct mu_owner *owner,
+    const struct mu_recorder *recorder)
+{
+	uint32_t stack = owner->known.stack;
+	struct mu_stack_key found = { .key = 0, .stack = stack }, *kept;
+	uintptr_t frames[MU_STACK_MAX_FRAMES];
+	size_t i, count;
+
+	kept = &groups->kept[(stack * 0x9e3779b1u >> 16) & (KEPT - 1)];
+	if (stack >= MU_STACK_FIRST && kept->stack == stack)
+		return *kept;
+	count = mu_owner_stack(owner, recorder, frames);
+	mu_deadline_passed(groups->components->deadline, 64);
+	for (i = 0; i < count; i++)
+		found.key = mu_tags_mix(found.key + 1, frames[i]);
+	found.place = place_of(groups, frames, count);
+	if (stack >= MU_STACK_FIRST)
+		*kept = found;
+	return found;
+}
+
+/* True if the owner COMPONENT leads to other blocks. */
+static bool
+leads_on(const struct mu_components *components, uint32_t component)
+{
+	size_t count, bytes;
+
+	mu_components_reach(components, component, &count, &bytes);
+	return count > 1;
+}
+
+/* Move the first block of the owner COMPONENT to where a cycle should begin. */
+static void
+move_start(struct mu_groups *groups, uint32_t component, uint32_t number)
+{
+	struct mu_components *components = groups->components;
+	struct mu_shape *shape = &groups->shape;
+	size_t max = shape->max;
+	uint32_t start, node;
+
+	if (groups->visits >= groups->wide.rules.max &&
+	    mu_shape_find(&groups->wide, number, WIDE_BLOCKS)) {
+		groups->visits -= groups->wide.count;
+		shape = &groups->wide;
+	}
+	start = mu_shape_start(shape);
+	node = mu_lost_node(components->trees.lost, start);
+	if (start == number || mu_component_of(components, node) != component)
+		return;
+	components->all[component].lowest = node;
+	if (mu_shape_find(&groups->shape, start, max))
+		groups->moved(
+		    groups->ctx, mu_range_size(groups->shape.blocks[0].range));
+}
+
+/* Find the shape of the owner COMPONENT, in groups->shape. */
+static bool
+find_shape(struct mu_groups *groups, uint32_t component, size_t max)
+{
+	struct mu_components *components = groups->components;
+	struct mu_component *one = &components->all[component];
+	struct mu_block block;
+
+	if (!mu_lost_block(components->trees.lost, one->lowest, &block) ||
+	    !mu_shape_find(&groups->shape, block.number,
+		leads_on(components, component) ? max : 1))
+		return false;
+	if (mu_shape_leads_back(&groups->shape))
+		move_start(groups, component, block.number);
+	return true;
+}
+
+static uint64_t
+key_of(struct mu_groups *groups, struct member *member,
+    const struct mu_stack_key *stack)
+{
+	const struct mu_tag_module *module;
+
+	switch (groups->by) {
+	case MU_BY_STACK:
+		return stack->key != 0 ? stack->key
+				       : mu_shape_key(&groups->shape);
+	case MU_BY_TYPE:
+		return mu_shape_sign(&groups->tags, member->tag,
+		    member->tag != 0 ? 0 : member->owner.size);
+	case MU_BY_MODULE:
+		module = mu_tags_module(&groups->tags, member->place);
+		return module == NULL ? 0 : module->name;
+	default:
+		return mu_shape_key(&groups->shape);
+	}
+}
+
+/* Read the owner COMPONENT; false if it is none. */
+static bool
+read_member(struct mu_groups *groups, uint32_t component, size_t max,
+    struct member *member)
+{
+	const struct mu_components *components = groups->components;
+	const struct mu_recorder *recorder =
+	    components->trees.lost->graph->blocks->recorder;
+	struct mu_stack_key stack;
+
+	if (!find_shape(groups, component, max) ||
+	    !mu_owner_read(&member->owner, components, component, recorder))
+		return false;
+	stack = find_stack(groups, &member->owner, recorder);
+	member->tag = groups->shape.blocks[0].tag;
+	member->place = stack.place != 0 ? stack.place : member->tag;
+	member->key = key_of(groups, member, &stack);
+	return true;
+}
+
+static uint32_t *
+find_slot(const struct mu_groups *groups, uint64_t key)
+{
+	size_t at = key ^ key >> 32;
+	uint32_t *slot;
+
+	for (;; at++) {
+		slot = &groups->slots[at & (groups->num_slots - 1)];
+		if (*slot == 0 || groups->all[*slot - 1].key == key)
+			return slot;
+	}
+}
+
+/* At least half of the slots are free. */
+static bool
+make_room(struct mu_groups *groups)
+{
+	size_t i,
+	    num = groups->num_slots == 0 ? 2 * FIRST_GROUPS
+					 : 2 * groups->num_slots;
+
+	if (groups->count < groups->num_slots / 2)
+		return true;
+	groups->slots =
+	    mu_arena_alloc_table(groups->arena, num, sizeof(*groups->slots));
+	groups->num_slots = num;
+	if (groups->slots == NULL ||
+	    !mu_arena_extend(
+		groups->arena, groups->all, groups->count, num / 2))
+		return false;
+	for (i = 0; i < groups->count; i++)
+		*find_slot(groups, groups->all[i].key) = (uint32_t)(1 + i);
+	return true;
+}
+
+/* Nodes are in address order. */
+static bool
+is_before(const struct mu_groups *groups, uint32_t a, uint32_t b)
+{
+	const struct mu_component *all = groups->components->all;
+
+	return all[a].lowest < all[b].lowest;
+}
+
+/* Add the owner COMPONENT to its group. Returns false without memory. */
+static bool
+add_member(
+    struct mu_groups *groups, uint32_t component, const struct member *member)
+{
+	size_t size = member->owner.size;
+	struct mu_grouped *group;
+	uint32_t *slot;
+
+	if (!make_room(groups))
+		return false;
+	slot = find_slot(groups, member->key);
+	if (*slot == 0) {
+		groups->all[groups->count] = (struct mu_grouped) {
+			.key = member->key,
+			.component = component,
+			.size = size,
+			.tag = member->tag,
+			.place = member->place,
+			.mixed = member->tag == 0 && groups->by >= MU_BY_TYPE,
+		};
+		*slot = (uint32_t)++groups->count;
+	}
+	group = &groups->all[*slot - 1];
+	groups->of[component] = *slot;
+	if (group->size != size)
+		group->size = 0;
+	if (group->tag != member->tag) {
+		group->tag = 0;
+		group->mixed = true;
+	}
+	if (is_before(groups, component, group->component))
+		group->component = component;
+	group->count++;
+	group->bytes += size;
+	return true;
+}
+
+/*
+ * How many blocks of each shape may be visited. The limit keeps the sum near
+ * the number of lost blocks, even if many owners lead to the same ones. It is
+ * the same for all shapes, so that equal shapes have equal keys.
+ */
+static size_t
+choose_max(const struct mu_groups *groups)
+{
+	const struct mu_components *components = groups->components;
+	size_t max, sum, count, bytes;
+	uint32_t i;
+
+	for (max = BLOCKS; max > 1; max /= 2) {
+		for (i = 0, sum = 0; i < components->num_components; i++) {
+			if (components->all[i].parent != MU_NO_PARENT)
+				continue;
+			mu_components_reach(components, i, &count, &bytes);
+			sum += count < max ? count : max;
+		}
+		if (sum <= groups->visits)
+			break;
+	}
+	return max;
+}
+
+static bool
+add_members(struct mu_groups *groups)
+{
+	const struct mu_components *components = groups->components;
+	size_t max = choose_max(groups);
+	struct member member;
+	uint32_t i;
+
+	for (i = 0; i < components->num_components; i++) {
+		if (components->all[i].parent != MU_NO_PARENT)
+			continue;
+		if (read_member(groups, i, max, &member) &&
+		    !add_member(groups, i, &member))
+			return false;
+		if (components->deadline->passed)
+			return false;
+	}
+	return true;
+}
+
+/* Count each block for the first owner that leads to it. */
+static bool
+add_up(struct mu_groups *groups)
+{
+	struct mu_components *components = groups->components;
+	struct mu_reported reported;
+	struct mu_grouped *group;
+	uint32_t i;
+
+	mu_reported_begin(components);
+	for (i = 0; i < components->num_components; i++) {
+		if (components->all[i].parent != MU_NO_PARENT ||
+		    groups->of[i] == 0)
+			continue;
+		reported = (struct mu_reported) { 0, 0 };
+		mu_reported_add(&reported, components, i);
+		group = &groups->all[groups->of[i] - 1];
+		group->num_blocks += reported.count;
+		group->total_bytes += reported.bytes;
+	}
+	mu_reported_begin(components);
+	return !components->deadline->passed;
+}
+
+static bool
+choose(struct mu_groups *groups, size_t limit)
+{
+	const struct mu_component *all = groups->components->all;
+	struct mu_top_n *top = &groups->top;
+	struct mu_chosen chosen;
+	size_t i;
+
+	if (!mu_top_n_open(top, limit < groups->count ? limit : groups->count,
+		groups->arena))
+		return false;
+	for (i = 0; i < groups->count; i++) {
+		chosen = (struct mu_chosen) { groups->all[i].total_bytes,
+			all[groups->all[i].component].lowest, (uint32_t)i };
+		mu_top_n_add(top, &chosen);
+	}
+	mu_top_n_end(top);
+	for (i = 0; i < top->count; i++)
+		groups->all[top->owners[i].owner].rank = (uint32_t)(1 + i);
+	return true;
+}
+
+static bool
+open_groups(struct mu_groups *groups, const struct mu_snapshot *snap)
+{
+	const struct mu_lost *lost = groups->components->trees.lost;
+	struct mu_shape_rules rules = {
+		.blocks = lost->graph->blocks,
+		.memory = lost->graph->memory,
+		.tags = &groups->tags,
+		.deadline = groups->components->deadline,
+		.max = BLOCKS,
+		.alike = ALIKE,
+	};
+	bool opened;
+
+	groups->visits = VISITS_EACH * (size_t)lost->num_nodes + VISITS_LEAST;
+	opened = mu_tags_open(&groups->tags, snap, groups->arena) &&
+	    mu_shape_open(&groups->shape, &rules, groups->arena);
+	rules.max = WIDE_BLOCKS;
+	rules.alike = 0;
+	opened = opened && mu_shape_open(&groups->wide, &rules, groups->arena);
+	groups->of = mu_arena_alloc_table(groups->arena,
+	    groups->components->num_components, sizeof(*groups->of));
+	groups->kept =
+	    mu_arena_alloc(groups->arena, KEPT, sizeof(*groups->kept));
+	return opened && groups->of != NULL && groups->kept != NULL;
+}
+
+bool
+mu_groups_find(
+    struct mu_groups *groups, const struct mu_snapshot *snap, size_t limit)
+{
+	bool found;
+
+	found = open_groups(groups, snap) && add_members(groups) &&
+	    add_up(groups) && choose(groups, limit);
+	if (!found)
+		groups->by = MU_BY_BLOCK;
+	return found;
+}
+
+uint32_t
+mu_groups_rank(const struct mu_groups *groups, uint32_t component)
+{
+	uint32_t group = groups->by == MU_BY_BLOCK ? 0 : groups->of[component];
+
+	return group == 0 ? 0 : groups->all[group - 1].rank;
+}
+
+/* The rows of what hangs on an example, while they are filled. */
+struct holding {
+	struct mu_lost_group *group;
+	const struct mu_shape *shape;
+	uint64_t *row; /* of each block: 1 + index; 0: the example; or OMITTED
+			*/
+	uint64_t signs[MU_GROUP_HOLDS];
+	unsigned depth[MU_GROUP_HOLDS];
+};
+
+#define OMITTED UINT64_MAX
+
+/*
+ * The row on PARENT for blocks like BLOCK: an existing one, a new one, or
+ * OMITTED.
+ */
+static uint64_t
+find_row(struct holding *holding, const struct mu_shape_block *block,
+    uint64_t parent)
+{
+	struct mu_lost_group *group = holding->group;
+	bool element = holding->shape->blocks[block->parent].array;
+	unsigned depth = parent == 0 ? 1 : 1 + holding->depth[parent - 1];
+	uint64_t sign = mu_shape_final(block);
+	struct mu_lost_hold *hold = group->holds;
+	size_t i;
+
+	for (i = 0; i < group->num_holds; i++, hold++)
+		if (hold->parent == parent && holding->signs[i] == sign &&
+		    hold->element == element &&
+		    (element || hold->offset == block->offset))
+			return 1 + i;
+	if (i == MU_GROUP_HOLDS || depth > MU_GROUP_DEPTH)
+		return OMITTED;
+	*hold = (struct mu_lost_hold) {
+		.parent = parent,
+		.offset = element ? 0 : block->offset,
+		.element = element,
+		.size = mu_range_size(block->range),
+		.tag = block->tag,
+		.address = block->range.begin,
+	};
+	__builtin_memcpy(hold->text, block->text, sizeof(hold->text));
+	holding->signs[i] = sign;
+	holding->depth[i] = depth;
+	return ++group->num_holds;
+}
+
+static void
+add_hold(struct holding *holding, size_t index)
+{
+	const struct mu_shape_block *blocks = holding->shape->blocks;
+	const struct mu_shape_block *block = &blocks[index];
+	size_t size = mu_range_size(block->range);
+	uint64_t row = holding->row[block->parent];
+	struct mu_lost_hold *hold;
+	bool again = block->parent > 0 &&
+	    mu_shape_final(&blocks[block->parent]) == mu_shape_final(block);
+
+	if (row != OMITTED && !again)
+		row = find_row(holding, block, row);
+	holding->row[index] = row;
+	if (row == OMITTED)
+		return;
+	hold = &holding->group->holds[row - 1];
+	hold->again |= again;
+	hold->count++;
+	hold->bytes += size;
+	if (hold->size != size)
+		hold->size = 0;
+}
+
+/* Fill the rows of what hangs on the block with NUMBER. */
+static void
+fill_holds(
+    struct mu_groups *groups, uint32_t number, struct mu_lost_group *group)
+{
+	struct mu_shape *shape = &groups->shape;
+	struct holding holding = { .group = group };
+	size_t i;
+
+	if (groups->visits >= groups->wide.rules.max)
+		shape = &groups->wide;
+	if (!mu_shape_find(shape, number, shape->rules.max))
+		return;
+	groups->visits -=
+	    groups->visits < shape->count ? groups->visits : shape->count;
+	mu_shape_key(shape);
+	holding.shape = shape;
+	holding.row = shape->edges;
+	holding.row[0] = 0;
+	for (i = 1; i < shape->count; i++)
+		add_hold(&holding, i);
+}
+
+void
+mu_groups_describe(struct mu_groups *groups, size_t index,
+    struct mu_lost_group *group, uint32_t *owner)
+{
+	const struct mu_grouped *found =
+	    &groups->all[groups->top.owners[index].owner];
+	const struct mu_components *components = groups->components;
+	const struct mu_component *one = &components->all[found->component];
+	struct mu_block block;
+
+	*owner = found->component;
+	*group = (struct mu_lost_group) {
+		.key = found->key,
+		.size = found->size,
+		.tag = found->tag,
+		.place = found->place,
+		.mixed = found->mixed,
+		.count = found->count,
+		.bytes = found->bytes,
+		.num_blocks = found->num_blocks,
+		.total_bytes = found->total_bytes,
+	};
+	if (leads_on(components, found->component) &&
+	    mu_lost_block(components->trees.lost, one->lowest, &block))
+		fill_holds(groups, block.number, group);
+}

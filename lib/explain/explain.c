@@ -1,0 +1,218 @@
+#include "lib/explain/explain.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/explain/explaining.h"
+#include "mu/text.h"
+
+#define STRINGS_LIMIT ((size_t)1 << 30)
+
+/* Names may take half of the time that is left, and as long as this. */
+#define NAMES_NS (20 * MU_NS_PER_SEC)
+
+static uint64_t
+names_until(uint64_t deadline_ns)
+{
+	uint64_t now = mu_sys_now_ns(), span = 0;
+
+	if (deadline_ns > now)
+		span = (deadline_ns - now) / 2;
+	return now + (span < NAMES_NS ? span : NAMES_NS);
+}
+
+static bool
+add_live(void *ctx, const struct mu_block *block)
+{
+	struct mu_explained *out = ctx;
+
+	if (mu_block_marked(block)) {
+		out->live_bytes += mu_range_size(block->range);
+		out->live_blocks++;
+	}
+	return true;
+}
+
+static enum mu_status
+explain_held(struct mu_explaining *explaining)
+{
+	const struct mu_explain *wanted = &explaining->out->wanted;
+	enum mu_status status = mu_held_find(&explaining->held,
+	    explaining->graph, explaining->roots, explaining->snap,
+	    explaining->tables, &explaining->deadline);
+
+	if (status == MU_OK && (wanted->why || wanted->why_type != NULL))
+		status = mu_why_explain(explaining);
+	if (status == MU_OK && wanted->retained > 0)
+		status = mu_retained_explain(explaining);
+	return status;
+}
+
+struct steps {
+	struct mu_step **items;
+	size_t count;
+};
+
+static void
+add_steps(struct steps *all, struct mu_step *steps, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		if (all->items != NULL)
+			all->items[all->count] = &steps[i];
+		all->count++;
+	}
+}
+
+static void
+add_why(struct steps *all, const struct mu_why_held *why)
+{
+	add_steps(all, why->path, why->num_steps);
+	add_steps(all, why->referrers, why->num_referrers);
+}
+
+static void
+list_steps(const struct mu_explained *out, struct steps *all)
+{
+	struct mu_retained *retained = out->retained;
+	size_t i;
+
+	all->count = 0;
+	add_why(all, &out->why);
+	for (i = 0; i < out->why_type.count; i++)
+		add_why(all, &out->why_type.nearest[i]);
+	for (i = 0; i < out->num_retained; i++) {
+		add_steps(all, &retained[i].holder, 1);
+		add_steps(all, retained[i].path, retained[i].num_steps);
+	}
+}
+
+/* A thread has most of what it holds in the frame where the path begins. */
+static void
+name_thread(struct mu_retained *retained)
+{
+	const struct mu_step *root = retained->path;
+	struct mu_step *holder = &retained->holder;
+
+	if (holder->kind != MU_STEP_THREAD || retained->num_steps == 0 ||
+	    root->kind != MU_STEP_STACK || root->thread != holder->thread)
+		return;
+	holder->function = root->function;
+	holder->file = root->file;
+	holder->line = root->line;
+}
+
+/* What the blocks and frames are that the explanation shows. */
+static void
+describe_steps(struct mu_explaining *explaining)
+{
+	struct mu_explained *out = explaining->out;
+	struct steps all = { .items = NULL };
+	size_t i;
+
+	list_steps(explaining->out, &all);
+	all.items = calloc(all.count + 1, sizeof(struct mu_step *));
+	if (all.items == NULL)
+		return;
+	list_steps(explaining->out, &all);
+	mu_places_ask_types(&explaining->places, all.items, all.count);
+	mu_places_ask_frames(&explaining->places, all.items, all.count);
+	mu_stacks_name_steps(explaining, all.items, all.count);
+	free(all.items);
+	for (i = 0; i < out->num_retained; i++)
+		name_thread(&out->retained[i]);
+}
+
+static enum mu_status
+explain_all(struct mu_explaining *explaining)
+{
+	const struct mu_explain *wanted = &explaining->out->wanted;
+	enum mu_status status = MU_OK;
+
+	mu_blocks_each(explaining->graph->blocks, add_live, explaining->out);
+	if (wanted->in_use || wanted->why_type != NULL)
+		status = mu_live_types_find(&explaining->types,
+		    &explaining->places, &explaining->deadline);
+	if (status == MU_OK && wanted->in_use)
+		status = mu_in_use_explain(explaining);
+	if (status == MU_OK && wanted->in_use)
+		status = mu_stacks_explain(explaining);
+	if (status == MU_OK &&
+	    (wanted->why || wanted->why_type != NULL || wanted->retained > 0))
+		status = explain_held(explaining);
+	return status;
+}
+
+static void
+note(struct mu_explained *out, enum mu_status status, const char *names_note,
+    size_t unasked)
+{
+	if (status == MU_ERR_NO_MEMORY)
+		mu_text_format(out->note, sizeof(out->note),
+		    "there was no memory to explain more; --max-memory allows"
+		    " more");
+	else if (status == MU_ERR_TIMEOUT)
+		mu_text_format(out->note, sizeof(out->note),
+		    "there was no time to explain more; --timeout gives more");
+	else if (names_note[0] != '\0')
+		mu_text_format(out->note, sizeof(out->note),
+		    "names are incomplete: %s", names_note);
+	else if (unasked > 0)
+		mu_text_format(out->note, sizeof(out->note),
+		    "there are too many blocks to ask for the types of %zu of"
+		    " them",
+		    unasked);
+}
+
+struct mu_explained *
+mu_explain(const struct mu_explain *wanted, struct mu_search *search,
+    const struct mu_symbols_source *source, const struct mu_rights *rights)
+{
+	struct mu_arena_piece *pieces = search->tables->pieces;
+	struct mu_explained *out = calloc(1, sizeof(*out));
+	struct mu_explaining explaining = {
+		.out = out,
+		.graph = &search->graph,
+		.roots = &search->roots,
+		.snap = search->snap,
+		.recorder = search->recorded ? &search->recorder : NULL,
+		.tables = search->tables,
+		.deadline = { .ns = search->deadline_ns },
+	};
+	enum mu_status status = MU_ERR_NO_MEMORY;
+
+	if (out == NULL)
+		return NULL;
+	out->wanted = *wanted;
+	mu_arena_open(&out->arena, STRINGS_LIMIT);
+	if (mu_places_open(&explaining.places, search->snap,
+		&search->heap.blocks, source, rights, &out->arena,
+		search->tables, names_until(search->deadline_ns)))
+		status = explain_all(&explaining);
+	describe_steps(&explaining);
+	note(out, status, explaining.places.helper.why,
+	    explaining.types.unasked);
+	mu_places_close(&explaining.places);
+	mu_arena_rewind(search->tables, pieces);
+	return out;
+}
+
+void
+mu_explained_free(struct mu_explained *explained)
+{
+	if (explained == NULL)
+		return;
+	mu_arena_close(&explained->arena);
+	free(explained);
+}
+
+const char *
+mu_step_kind_word(enum mu_step_kind kind)
+{
+	static const char *const words[MU_STEP_KINDS] = { "variable", "stack",
+		"thread_variables", "register", "thread", "root_region",
+		"mapping", "kernel_or_ignored", "allocator", "block", "more" };
+
+	return kind < MU_STEP_KINDS ? words[kind] : "mapping";
+}

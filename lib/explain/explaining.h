@@ -1,0 +1,52 @@
+/*
+ * What the parts of an explanation share: the marked graph, the words that hold
+ * it, names of places, and the memory.
+ */
+#ifndef LIB_EXPLAIN_EXPLAINING_H
+#define LIB_EXPLAIN_EXPLAINING_H
+
+#include "heapwalk/explain/routes.h"
+#include "lib/explain/live_types.h"
+#include "lib/explain/places.h"
+
+struct mu_explaining {
+	struct mu_explained *out;
+	const struct mu_graph *graph;
+	const struct mu_roots *roots;
+	const struct mu_snapshot *snap;
+	const struct mu_recorder *recorder; /* or NULL */
+	struct mu_arena *tables;            /* rewound at the end */
+	struct mu_deadline deadline;
+	struct mu_held held;
+	struct mu_places places;
+	struct mu_live_types types; /* for --in-use and --why=TYPE */
+};
+
+/* lib/explain/path.c: the path from a root to block NUMBER. */
+struct mu_path {
+	struct mu_step *steps;
+	size_t count;
+	bool doubtful; /* only doubtful words lead to it */
+};
+
+/* Returns false if memory is exhausted; an unreachable block has no path. */
+bool mu_path_find(struct mu_explaining *explaining,
+    const struct mu_routes *routes, uint32_t number, struct mu_path *path);
+
+/*
+ * lib/explain/retained.c, lib/explain/why.c, lib/explain/in_use.c: fill one
+ * part of explaining->out. MU_ERR_NO_MEMORY, MU_ERR_TIMEOUT.
+ */
+enum mu_status mu_retained_explain(struct mu_explaining *explaining);
+enum mu_status mu_why_explain(struct mu_explaining *explaining);
+enum mu_status mu_in_use_explain(struct mu_explaining *explaining);
+
+/*
+ * lib/explain/stacks.c: with a recorder, who allocated what is in use, and the
+ * blocks among COUNT STEPS.
+ */
+enum mu_status mu_stacks_explain(struct mu_explaining *explaining);
+void mu_stacks_name_steps(struct mu_explaining *explaining,
+    struct mu_step *const *steps, size_t count);
+
+#endif

@@ -1,0 +1,147 @@
+/*
+ * The function in whose frame a word of a stack lies: the stack is followed
+ * from the thread's registers, by the rules that the helper finds in the
+ * modules. All memory is read here, from the image.
+ */
+#include <stdlib.h>
+
+#include "lib/explain/places.h"
+#include "mu/arch/register_names.h"
+#include "mu/arch/registers.h"
+#include "mu/arch/unwind.h"
+
+#define DEPTH 256 /* frames of one stack */
+
+/* A frame of a thread, and the registers in it; 0: not known. */
+struct frame {
+	uintptr_t pc, sp, fp;
+	uintptr_t link; /* where the innermost one returns to */
+	bool caller;    /* PC is a return address */
+};
+
+/* Word WORD of the general registers of THREAD; 0: not known. */
+static uintptr_t
+general(const struct mu_snapshot *snap, const struct mu_thread *thread,
+    unsigned word)
+{
+	size_t i, end = thread->first_value + thread->num_values;
+
+	for (i = thread->first_value; snap->regnos != NULL && i < end; i++)
+		if (snap->regnos[i] == MU_REGNO_GENERAL + word)
+			return snap->values[i];
+	return 0;
+}
+
+static uintptr_t
+saved_at(const struct mu_places *places, uintptr_t cfa, int32_t offset)
+{
+	uintptr_t word;
+
+	return mu_snapshot_word(
+		   places->snap, cfa + (uintptr_t)(intptr_t)offset, &word)
+	    ? word
+	    : 0;
+}
+
+/* The frame that calls FRAME, by RULES; *END is where FRAME ends. */
+static bool
+step_out(const struct mu_places *places, const struct mu_frame_rules *rules,
+    struct frame *frame, uintptr_t *end)
+{
+	uintptr_t base = rules->base == MU_FRAME_SP ? frame->sp : frame->fp;
+	struct frame caller = { .caller = true, .fp = frame->fp };
+
+	if (rules->base == MU_FRAME_UNKNOWN || base == 0)
+		return false;
+	caller.sp = base + (uintptr_t)(intptr_t)rules->cfa;
+	if (caller.sp < frame->sp +
+		    (frame->caller ? sizeof(uintptr_t) : MU_UNWIND_LEAST) ||
+	    caller.sp % sizeof(uintptr_t) != 0)
+		return false;
+	if (rules->fp_saved)
+		caller.fp = saved_at(places, caller.sp, rules->fp);
+	caller.pc = rules->link_saved ? saved_at(places, caller.sp, rules->link)
+				      : frame->link;
+	caller.pc = mu_unwind_strip(caller.pc);
+	*end = caller.sp;
+	*frame = caller;
+	return true;
+}
+
+static void
+name_frame(const struct mu_places *places, const struct mu_symbol *symbol,
+    struct mu_step *step)
+{
+	step->function = mu_places_keep(places, mu_symbol_function(symbol, 0));
+	if (step->function == NULL)
+		return;
+	step->file = mu_places_keep(places, symbol->file);
+	step->line = symbol->file == NULL ? 0 : symbol->line;
+}
+
+/* The steps of one thread whose words lie below END are in this frame. */
+static void
+name_steps(const struct mu_places *places, struct mu_step *const *steps,
+    size_t count, pid_t tid, struct mu_range frame,
+    const struct mu_symbol *symbol)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (steps[i]->kind == MU_STEP_STACK &&
+		    steps[i]->thread == tid &&
+		    mu_range_has(frame, steps[i]->address + steps[i]->offset))
+			name_frame(places, symbol, steps[i]);
+}
+
+static void
+follow(struct mu_places *places, const struct mu_thread *thread,
+    struct mu_step *const *steps, size_t count)
+{
+	struct frame frame = { .pc = thread->pc, .sp = thread->sp };
+	struct mu_symbol_question question = { .call = true, .rules = true };
+	struct mu_symbol_answer answer;
+	struct mu_range range;
+	int depth;
+
+	frame.fp = general(places->snap, thread, MU_PRSTATUS_FP);
+	frame.link = general(places->snap, thread, MU_PRSTATUS_LINK);
+	for (depth = 0; depth < DEPTH && frame.pc != 0; depth++) {
+		question.address =
+		    frame.pc - (frame.caller ? MU_UNWIND_CALL : 0);
+		answer = (struct mu_symbol_answer) { .given = false };
+		range.begin = frame.sp;
+		mu_symbol_helper_ask(&places->helper, &question, &answer, 1,
+		    places->deadline_ns);
+		if (!answer.given ||
+		    !step_out(places, &answer.rules, &frame, &range.end))
+			return;
+		name_steps(
+		    places, steps, count, thread->tid, range, &answer.symbol);
+	}
+}
+
+static bool
+is_shown(
+    struct mu_step *const *steps, size_t count, const struct mu_thread *thread)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (steps[i]->kind == MU_STEP_STACK &&
+		    steps[i]->thread == thread->tid)
+			return true;
+	return false;
+}
+
+void
+mu_places_ask_frames(
+    struct mu_places *places, struct mu_step *const *steps, size_t count)
+{
+	const struct mu_snapshot *snap = places->snap;
+	size_t i;
+
+	for (i = 0; i < snap->num_threads; i++)
+		if (is_shown(steps, count, &snap->threads[i]))
+			follow(places, &snap->threads[i], steps, count);
+}

@@ -1,0 +1,342 @@
+/*
+ * What lives: how many blocks of each size and type, and which of them have the
+ * same text. A block is text if it ends as malloc(strlen() + 1) would have it
+ * end.
+ */
+#include <string.h>
+
+#include "heapwalk/recorded/recorded.h"
+#include "lib/explain/explaining.h"
+#include "mu/sort.h"
+
+#define SIZES_SHOWN ((size_t)1000)
+#define TEXTS_SHOWN ((size_t)20)
+#define TEXT_SHOWN ((size_t)64)      /* bytes */
+#define TEXT_MIN ((size_t)4)         /* bytes; shorter ones waste nothing */
+#define TEXT_MAX ((size_t)64 << 10)  /* bytes */
+#define TYPE_SHIFT 48                /* of the type, above a size */
+#define GRAIN ((size_t)16)           /* sizes of malloc differ by */
+#define SMALLEST ((size_t)24)        /* usable bytes of any block */
+#define SPREAD 0x9e3779b97f4a7c15ull /* 2^64 / the golden ratio */
+#define FIRST_ROOM ((size_t)1 << 10) /* a power of 2 */
+
+/* Blocks of one size and type, or with one text. */
+struct kind {
+	uint64_t key;    /* key_of(), or a hash of the text */
+	uint32_t first;  /* number of the first block */
+	uint32_t length; /* of the text */
+	size_t count;    /* 0: unused */
+	size_t duplicates;
+};
+
+/* By key, with free places between. */
+struct kinds {
+	struct kind *items;
+	size_t count, room;
+};
+
+struct census {
+	struct mu_explaining *explaining;
+	struct kinds sizes, texts;
+	bool no_memory;
+};
+
+static struct kind *
+place_of(const struct kinds *kinds, uint64_t key)
+{
+	size_t at = (size_t)(key * SPREAD >> 20) & (kinds->room - 1);
+
+	while (kinds->items[at].count != 0 && kinds->items[at].key != key)
+		at = (at + 1) & (kinds->room - 1);
+	return &kinds->items[at];
+}
+
+static bool
+make_room(struct kinds *kinds, struct mu_arena *arena)
+{
+	struct kinds more = { .count = kinds->count,
+		.room = kinds->room == 0 ? FIRST_ROOM : kinds->room * 2 };
+	size_t i;
+
+	if (kinds->room > 0 && kinds->count < kinds->room / 2)
+		return true;
+	more.items =
+	    mu_arena_alloc_table(arena, more.room, sizeof(*more.items));
+	if (more.items == NULL)
+		return false;
+	for (i = 0; i < kinds->room; i++)
+		if (kinds->items[i].count != 0)
+			*place_of(&more, kinds->items[i].key) = kinds->items[i];
+	*kinds = more;
+	return true;
+}
+
+/* The kind of KEY, one block larger. NULL: there is no memory. */
+static struct kind *
+count_one(
+    struct census *census, struct kinds *kinds, uint64_t key, uint32_t number)
+{
+	struct kind *kind;
+
+	if (!make_room(kinds, census->explaining->tables)) {
+		census->no_memory = true;
+		return NULL;
+	}
+	kind = place_of(kinds, key);
+	if (kind->count++ == 0) {
+		kind->key = key;
+		kind->first = number;
+		kinds->count++;
+	}
+	return kind;
+}
+
+static uint64_t
+key_of(const struct census *census, const struct mu_block *block)
+{
+	uint64_t type = census->explaining->types.of[block->number];
+
+	return type << TYPE_SHIFT | mu_range_size(block->range);
+}
+
+static size_t
+size_of(const struct kind *kind)
+{
+	return (size_t)(kind->key & (((uint64_t)1 << TYPE_SHIFT) - 1));
+}
+
+static bool
+is_printable(unsigned char byte)
+{
+	return (byte >= ' ' && byte != 0x7f) || byte == '\t' || byte == '\n' ||
+	    byte == '\r';
+}
+
+/* The length of the text that fills BLOCK; 0: it is no text. */
+static size_t
+text_length(const struct mu_block *block)
+{
+	size_t size = mu_range_size(block->range), length = 0;
+
+	if (size > TEXT_MAX)
+		return 0;
+	while (
+	    length < size && is_printable((unsigned char)block->view[length]))
+		length++;
+	if (length < TEXT_MIN || length == size || block->view[length] != '\0')
+		return 0;
+	return size <= SMALLEST || length + 1 > size - GRAIN ? length : 0;
+}
+
+/* FNV-1a */
+static uint64_t
+hash_of(const char *text, size_t length)
+{
+	uint64_t hash = 0xcbf29ce484222325ull;
+	size_t i;
+
+	for (i = 0; i < length; i++)
+		hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3ull;
+	return hash;
+}
+
+/* The contents decide: the subject may have chosen equal hashes. */
+static bool
+same_text(const struct census *census, const struct kind *kind,
+    const struct mu_block *block, size_t length)
+{
+	struct mu_block first;
+
+	return length == kind->length &&
+	    mu_blocks_at(
+		census->explaining->graph->blocks, kind->first, &first) &&
+	    mu_range_size(first.range) > length &&
+	    memcmp(first.view, block->view, length) == 0;
+}
+
+static void
+count_text(
+    struct census *census, struct kind *size, const struct mu_block *block)
+{
+	struct mu_explained *out = census->explaining->out;
+	const struct mu_live_type *type =
+	    mu_live_type_of(&census->explaining->types, block->number);
+	size_t length = text_length(block);
+	struct kind *text;
+
+	/* A pointer to a vtable may consist of letters. */
+	if (length == 0 || (type->name != NULL && !type->content))
+		return;
+	text = count_one(census, &census->texts, hash_of(block->view, length),
+	    block->number);
+	if (text == NULL || text->count == 1) {
+		if (text != NULL)
+			text->length = (uint32_t)length;
+		return;
+	}
+	if (!same_text(census, text, block, length)) {
+		text->count--;
+		return;
+	}
+	size->duplicates++;
+	out->duplicate_blocks++;
+	out->duplicate_bytes += mu_range_size(block->range);
+}
+
+static void
+count_asked(struct census *census, const struct mu_block *block)
+{
+	struct mu_explained *out = census->explaining->out;
+	struct mu_recorded_block recorded;
+
+	if (census->explaining->recorder == NULL ||
+	    !mu_recorder_find(
+		census->explaining->recorder, block->range, &recorded))
+		return;
+	out->recorded_blocks++;
+	out->recorded_bytes += mu_range_size(block->range);
+	out->asked_bytes += mu_range_size(recorded.range);
+}
+
+static bool
+count_block(void *ctx, const struct mu_block *block)
+{
+	struct census *census = ctx;
+	struct kind *size;
+
+	if (!mu_block_marked(block))
+		return true;
+	size = count_one(
+	    census, &census->sizes, key_of(census, block), block->number);
+	if (size == NULL)
+		return false;
+	count_text(census, size, block);
+	count_asked(census, block);
+	return !census->no_memory &&
+	    !mu_deadline_passed(&census->explaining->deadline, 16);
+}
+
+static int
+compare_sizes(const void *a, const void *b)
+{
+	const struct kind *x = a, *y = b;
+	uint64_t p = size_of(x) * x->count, q = size_of(y) * y->count;
+
+	return p != q ? (p > q ? -1 : 1) : (x->key < y->key ? -1 : 1);
+}
+
+static int
+compare_texts(const void *a, const void *b)
+{
+	const struct kind *x = a, *y = b;
+	uint64_t p = (x->count - 1) * ((x->length + GRAIN / 2) / GRAIN + 1);
+	uint64_t q = (y->count - 1) * ((y->length + GRAIN / 2) / GRAIN + 1);
+
+	return p != q ? (p > q ? -1 : 1) : (x->first < y->first ? -1 : 1);
+}
+
+/* Sort them to the front. */
+static void
+sort_kinds(struct kinds *kinds, int (*compare)(const void *, const void *))
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < kinds->room; i++)
+		if (kinds->items[i].count != 0)
+			kinds->items[kept++] = kinds->items[i];
+	kinds->count = kept;
+	if (kept > 0)
+		mu_sort(kinds->items, kept, sizeof(*kinds->items), compare);
+}
+
+static bool
+take_sizes(struct census *census)
+{
+	struct mu_explained *out = census->explaining->out;
+	const struct mu_live_types *live = &census->explaining->types;
+	const struct kind *kind = census->sizes.items;
+	size_t i, count = census->sizes.count;
+	const struct mu_live_type *type;
+
+	out->num_sizes = count;
+	if (count > SIZES_SHOWN)
+		count = SIZES_SHOWN;
+	out->in_use =
+	    mu_arena_alloc(&out->arena, count + 1, sizeof(*out->in_use));
+	if (out->in_use == NULL)
+		return false;
+	for (i = 0; i < count; i++, kind++) {
+		type = &live->types[kind->key >> TYPE_SHIFT];
+		out->in_use[i] = (struct mu_in_use) {
+			.size = size_of(kind),
+			.type = type->name,
+			.certain = type->certain,
+			.content = type->content,
+			.count = kind->count,
+			.duplicates = kind->duplicates,
+		};
+	}
+	out->num_in_use = count;
+	return true;
+}
+
+static bool
+take_text(struct census *census, const struct kind *kind,
+    struct mu_duplicate *duplicate)
+{
+	struct mu_explained *out = census->explaining->out;
+	size_t length = kind->length < TEXT_SHOWN ? kind->length : TEXT_SHOWN;
+	struct mu_block block;
+	char *text = mu_arena_alloc(&out->arena, length + 1, 1);
+
+	if (text == NULL ||
+	    !mu_blocks_at(
+		census->explaining->graph->blocks, kind->first, &block))
+		return false;
+	*duplicate = (struct mu_duplicate) {
+		.address = block.range.begin,
+		.size = mu_range_size(block.range),
+		.length = kind->length,
+		.count = kind->count,
+		.text = memcpy(text, block.view, length),
+	};
+	return true;
+}
+
+static bool
+take_texts(struct census *census)
+{
+	struct mu_explained *out = census->explaining->out;
+	const struct kind *kind = census->texts.items;
+	size_t i;
+
+	out->duplicates =
+	    mu_arena_alloc(&out->arena, TEXTS_SHOWN, sizeof(*out->duplicates));
+	if (out->duplicates == NULL)
+		return false;
+	for (i = 0;
+	     i < census->texts.count && i < TEXTS_SHOWN && kind[i].count > 1;
+	     i++) {
+		if (!take_text(census, &kind[i],
+			&out->duplicates[out->num_duplicates]))
+			return false;
+		out->num_duplicates++;
+	}
+	return true;
+}
+
+enum mu_status
+mu_in_use_explain(struct mu_explaining *explaining)
+{
+	struct census census = { .explaining = explaining };
+
+	mu_blocks_each(explaining->graph->blocks, count_block, &census);
+	if (census.no_memory)
+		return MU_ERR_NO_MEMORY;
+	if (explaining->deadline.passed)
+		return MU_ERR_TIMEOUT;
+	sort_kinds(&census.sizes, compare_sizes);
+	sort_kinds(&census.texts, compare_texts);
+	return take_sizes(&census) && take_texts(&census) ? MU_OK
+							  : MU_ERR_NO_MEMORY;
+}

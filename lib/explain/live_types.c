@@ -1,0 +1,378 @@
+#include "lib/explain/live_types.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ASKED ((size_t)4096)          /* questions at a time */
+#define SINGLE_MAX ((size_t)1 << 15)  /* blocks asked for one by one */
+#define OF_SIZE ((size_t)1 << 12)     /* of them, of one size */
+#define SIZES_MAX ((size_t)1 << 16)   /* places for sizes, a power of 2 */
+#define CLASSES_MAX ((size_t)1 << 16) /* places for classes, a power of 2 */
+#define CLASS_SHIFT 48                /* of the size, above an address */
+#define CLASS_SIZES ((size_t)1 << 15) /* bytes; larger blocks have none */
+#define NAMES ((size_t)1 << 17)       /* places for names, a power of 2 */
+#define SPREAD 0x9e3779b97f4a7c15ull  /* 2^64 / the golden ratio */
+#define UNASKED UINT16_MAX            /* no type yet */
+#define LARGER 16                     /* bytes by which malloc() exceeds */
+
+/* Blocks of one size that begin with one pointer into a module. */
+struct class
+{
+	uint64_t key;   /* 0: unused */
+	uint32_t first; /* number of the first block */
+	uint16_t type;
+};
+
+/* Blocks of one size that are of no class. */
+struct size {
+	size_t size; /* 0: unused */
+	size_t asked;
+	uint16_t type; /* the one that most have, if there is such a one */
+	size_t votes;  /* for it, minus those against it */
+};
+
+struct batch {
+	struct mu_symbol_question questions[ASKED];
+	struct mu_symbol_answer answers[ASKED];
+	struct mu_typed_block blocks[ASKED];
+	uint32_t numbers[ASKED]; /* of blocks, or places of classes */
+	size_t count;
+};
+
+struct finding {
+	struct mu_live_types *live;
+	struct mu_places *places;
+	struct mu_deadline *deadline;
+	struct class *classes;
+	size_t num_classes;
+	struct size *sizes;
+	size_t num_sizes;
+	uint16_t *names; /* by hash: types */
+	struct batch *batch;
+	bool of_classes; /* the batch asks for classes */
+	size_t singles;
+};
+
+static uint64_t
+key_of(const struct mu_places *places, const struct mu_block *block)
+{
+	size_t size = mu_range_size(block->range);
+	const struct mu_mapping *mapping;
+	uintptr_t word;
+
+	if (size < sizeof(word) || size >= CLASS_SIZES)
+		return 0;
+	memcpy(&word, block->view, sizeof(word));
+	if (word == 0 || word >> CLASS_SHIFT != 0 ||
+	    mu_range_has(places->blocks->envelope, word))
+		return 0;
+	mapping = mu_snapshot_mapping(places->snap, word);
+	if (mapping == NULL || mapping->name[0] != '/')
+		return 0;
+	return (uint64_t)size << CLASS_SHIFT | word;
+}
+
+/* NULL: the table is full. */
+static struct class *
+class_of(struct finding *finding, uint64_t key)
+{
+	size_t at = (size_t)(key * SPREAD >> 20) & (CLASSES_MAX - 1);
+
+	while (finding->classes[at].key != 0 && finding->classes[at].key != key)
+		at = (at + 1) & (CLASSES_MAX - 1);
+	if (finding->classes[at].key == 0) {
+		if (finding->num_classes >= CLASSES_MAX / 2)
+			return NULL;
+		finding->num_classes++;
+	}
+	return &finding->classes[at];
+}
+
+/* NULL: the table is full. */
+static struct size *
+size_of(struct finding *finding, size_t size)
+{
+	size_t at = (size_t)(size * SPREAD >> 20) & (SIZES_MAX - 1);
+
+	while (finding->sizes[at].size != 0 && finding->sizes[at].size != size)
+		at = (at + 1) & (SIZES_MAX - 1);
+	if (finding->sizes[at].size == 0) {
+		if (finding->num_sizes >= SIZES_MAX / 2)
+			return NULL;
+		finding->num_sizes++;
+		finding->sizes[at].size = size;
+	}
+	return &finding->sizes[at];
+}
+
+/* FNV-1a */
+static size_t
+hash_of(const char *name)
+{
+	uint64_t hash = 0xcbf29ce484222325ull;
+
+	for (; *name != '\0'; name++)
+		hash = (hash ^ (unsigned char)*name) * 0x100000001b3ull;
+	return (size_t)(hash * SPREAD >> 20) & (NAMES - 1);
+}
+
+/* The number of TYPE; 0: there is no memory, or there are too many. */
+static uint16_t
+number_of(struct finding *finding, const struct mu_type *type)
+{
+	struct mu_live_types *live = finding->live;
+	const struct mu_live_type *known;
+	size_t at;
+
+	for (at = hash_of(type->name); finding->names[at] != 0;
+	     at = (at + 1) & (NAMES - 1)) {
+		known = &live->types[finding->names[at]];
+		if (known->certain == type->certain &&
+		    strcmp(known->name, type->name) == 0)
+			return finding->names[at];
+	}
+	if (live->count >= MU_LIVE_TYPES_MAX ||
+	    !mu_arena_room(finding->places->tables, live->types, live->count,
+		live->max, 256))
+		return 0;
+	live->types[live->count] = (struct mu_live_type) {
+		.name = mu_places_keep(finding->places, type->name),
+		.certain = type->certain,
+		.content = type->source == MU_TYPE_CONTENT,
+		.source = type->source,
+		.least = SIZE_MAX,
+	};
+	if (live->types[live->count].name == NULL)
+		return 0;
+	finding->names[at] = (uint16_t)live->count;
+	return (uint16_t)live->count++;
+}
+
+static uint16_t
+take_answer(struct finding *finding, size_t i)
+{
+	const struct mu_type *type = &finding->batch->answers[i].type;
+	size_t size = finding->batch->blocks[i].size;
+	struct mu_live_type *known;
+	uint16_t index;
+
+	if (!mu_type_names_block(type))
+		return 0;
+	index = number_of(finding, type);
+	known = &finding->live->types[index];
+	if (size < known->least)
+		known->least = size;
+	if (size > known->most)
+		known->most = size;
+	return index;
+}
+
+static void
+take_type(struct finding *finding, size_t i)
+{
+	uint32_t number = finding->batch->numbers[i];
+	uint16_t type = take_answer(finding, i);
+	struct size *size;
+
+	if (finding->of_classes) {
+		finding->classes[number].type = type;
+		return;
+	}
+	finding->live->of[number] = type;
+	size = size_of(finding, finding->batch->blocks[i].size);
+	if (size == NULL)
+		return;
+	if (size->votes == 0)
+		size->type = type;
+	size->votes += size->type == type ? 1 : SIZE_MAX;
+}
+
+static void
+ask(struct finding *finding)
+{
+	struct batch *batch = finding->batch;
+	size_t i;
+
+	if (batch->count == 0)
+		return;
+	memset(batch->answers, 0, batch->count * sizeof(*batch->answers));
+	mu_symbol_helper_ask(&finding->places->helper, batch->questions,
+	    batch->answers, batch->count, finding->places->deadline_ns);
+	for (i = 0; i < batch->count; i++)
+		take_type(finding, i);
+	batch->count = 0;
+}
+
+static void
+add_question(
+    struct finding *finding, const struct mu_block *block, uint32_t number)
+{
+	struct batch *batch = finding->batch;
+	struct mu_typed_block *typed = &batch->blocks[batch->count];
+
+	mu_places_typed_block(block, typed);
+	batch->questions[batch->count] = (struct mu_symbol_question) {
+		.address = typed->begin,
+		.block = typed,
+	};
+	batch->numbers[batch->count++] = number;
+	if (batch->count == ASKED)
+		ask(finding);
+}
+
+static bool
+note_class(void *ctx, const struct mu_block *block)
+{
+	struct finding *finding = ctx;
+	struct class *class;
+	uint64_t key;
+
+	if (!mu_block_marked(block))
+		return true;
+	key = key_of(finding->places, block);
+	class = key == 0 ? NULL : class_of(finding, key);
+	if (class != NULL && class->key == 0)
+		*class = (struct class) { key, block->number, 0 };
+	return !mu_deadline_passed(finding->deadline, 16);
+}
+
+static void
+ask_classes(struct finding *finding)
+{
+	struct mu_block block;
+	size_t i;
+
+	finding->of_classes = true;
+	for (i = 0; i < CLASSES_MAX; i++)
+		if (finding->classes[i].key != 0 &&
+		    mu_blocks_at(finding->places->blocks,
+			finding->classes[i].first, &block))
+			add_question(finding, &block, (uint32_t)i);
+	ask(finding);
+	finding->of_classes = false;
+}
+
+/* What turned out to be no class is asked for by itself, as others are. */
+static bool
+take_block(void *ctx, const struct mu_block *block)
+{
+	struct finding *finding = ctx;
+	const struct class *class;
+	struct size *size;
+	uint64_t key;
+
+	if (!mu_block_marked(block))
+		return true;
+	key = key_of(finding->places, block);
+	class = key == 0 ? NULL : class_of(finding, key);
+	if (class != NULL && class->type != 0) {
+		finding->live->of[block->number] = class->type;
+		return !mu_deadline_passed(finding->deadline, 16);
+	}
+	size = size_of(finding, mu_range_size(block->range));
+	if (size != NULL && size->asked < OF_SIZE &&
+	    finding->singles < SINGLE_MAX) {
+		finding->singles++;
+		size->asked++;
+		add_question(finding, block, block->number);
+	} else {
+		finding->live->of[block->number] = UNASKED;
+	}
+	return !mu_deadline_passed(finding->deadline, 16);
+}
+
+/* The type of the blocks of SIZE that were not asked for; 0: not known. */
+static uint16_t
+type_of_rest(struct finding *finding, const struct size *size)
+{
+	const struct mu_live_type *live;
+
+	if (size == NULL || size->type == 0 ||
+	    size->votes < size->asked - size->asked / 5)
+		return 0;
+	live = &finding->live->types[size->type];
+	if (live->content)
+		return 0;
+	return number_of(finding,
+	    &(struct mu_type) { .name = live->name, .source = live->source });
+}
+
+static bool
+take_rest(void *ctx, const struct mu_block *block)
+{
+	struct finding *finding = ctx;
+	uint16_t *type = &finding->live->of[block->number];
+
+	if (!mu_block_marked(block) || *type != UNASKED)
+		return true;
+	*type = type_of_rest(
+	    finding, size_of(finding, mu_range_size(block->range)));
+	finding->live->unasked += *type == 0;
+	return true;
+}
+
+/*
+ * Objects of a class have one size. If blocks of other sizes begin like them,
+ * these were never written, and show what was there before.
+ */
+static void
+doubt_sizes(struct mu_live_types *live)
+{
+	struct mu_live_type *type;
+	size_t i;
+
+	for (i = 1; i < live->count; i++) {
+		type = &live->types[i];
+		if ((type->source == MU_TYPE_VTABLE ||
+			type->source == MU_TYPE_RTTI ||
+			type->source == MU_TYPE_CONTAINER) &&
+		    strchr(type->name, '[') == NULL &&
+		    type->most - type->least > LARGER)
+			type->certain = false;
+	}
+}
+
+static bool
+open_finding(struct finding *finding)
+{
+	struct mu_live_types *live = finding->live;
+	struct mu_arena *tables = finding->places->tables;
+
+	live->of = mu_arena_alloc_table(
+	    tables, finding->places->blocks->count + 1, sizeof(*live->of));
+	finding->classes = mu_arena_alloc_table(
+	    tables, CLASSES_MAX, sizeof(*finding->classes));
+	finding->sizes =
+	    mu_arena_alloc_table(tables, SIZES_MAX, sizeof(*finding->sizes));
+	finding->names =
+	    mu_arena_alloc_table(tables, NAMES, sizeof(*finding->names));
+	finding->batch = mu_arena_alloc(tables, 1, sizeof(*finding->batch));
+	if (live->of == NULL || finding->classes == NULL ||
+	    finding->sizes == NULL || finding->names == NULL ||
+	    finding->batch == NULL ||
+	    !mu_arena_room(tables, live->types, live->count, live->max, 256))
+		return false;
+	live->types[live->count++] = (struct mu_live_type) { .name = NULL };
+	return true;
+}
+
+enum mu_status
+mu_live_types_find(struct mu_live_types *live, struct mu_places *places,
+    struct mu_deadline *deadline)
+{
+	struct finding finding = {
+		.live = live, .places = places, .deadline = deadline
+	};
+
+	*live = (struct mu_live_types) { .count = 0 };
+	if (!open_finding(&finding))
+		return MU_ERR_NO_MEMORY;
+	mu_blocks_each(places->blocks, note_class, &finding);
+	if (!deadline->passed)
+		ask_classes(&finding);
+	mu_blocks_each(places->blocks, take_block, &finding);
+	ask(&finding);
+	mu_blocks_each(places->blocks, take_rest, &finding);
+	doubt_sizes(live);
+	return deadline->passed ? MU_ERR_TIMEOUT : MU_OK;
+}

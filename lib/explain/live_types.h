@@ -1,0 +1,46 @@
+/*
+ * The types of the reachable blocks.
+ *
+ * Blocks that begin with the same pointer into a module, and have one size, are
+ * asked for once: they have one vtable. Of all others, the first 4,096 of each
+ * size are asked for one by one, at most 32,768. If these of a size have all
+ * one type, the rest of that size probably have it, too.
+ */
+#ifndef LIB_EXPLAIN_LIVE_TYPES_H
+#define LIB_EXPLAIN_LIVE_TYPES_H
+
+#include "lib/explain/places.h"
+
+#define MU_LIVE_TYPES_MAX 65535
+
+struct mu_live_type {
+	const char *name; /* of the explanation's memory */
+	bool certain;     /* proven, otherwise probable */
+	bool content;     /* what the bytes look like: "text" */
+	enum mu_type_source source;
+	size_t least, most; /* usable bytes of its blocks */
+};
+
+struct mu_live_types {
+	struct mu_live_type *types; /* the first one is no type */
+	size_t count, max;
+	uint16_t *of;   /* by block number: its type; 0: not known */
+	size_t unasked; /* blocks of which nothing could be said therefore */
+};
+
+/*
+ * Find the types of the marked blocks of PLACES. Names that are not found in
+ * time are missing. Memory is from places->tables, names from places->arena.
+ * MU_ERR_NO_MEMORY; MU_ERR_TIMEOUT: DEADLINE has passed.
+ */
+enum mu_status mu_live_types_find(struct mu_live_types *live,
+    struct mu_places *places, struct mu_deadline *deadline);
+
+/* The type of marked block NUMBER, which mu_live_types_find() has found. */
+static inline const struct mu_live_type *
+mu_live_type_of(const struct mu_live_types *live, uint32_t number)
+{
+	return &live->types[live->of[number]];
+}
+
+#endif

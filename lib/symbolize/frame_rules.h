@@ -1,0 +1,35 @@
+/*
+ * How to find the caller of a frame: the rules for one address, from the
+ * call-frame information of its module.
+ *
+ * Only stack and frame pointer are followed. Code that needs other registers,
+ * or expressions, and frames of signal handlers have no rules.
+ */
+#ifndef SYMBOLIZE_FRAME_RULES_H
+#define SYMBOLIZE_FRAME_RULES_H
+
+#include <elfutils/libdwfl.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum mu_frame_base { MU_FRAME_UNKNOWN, MU_FRAME_SP, MU_FRAME_FP };
+
+/*
+ * The frame ends at the CFA, which is its BASE plus CFA. Where the caller's
+ * frame pointer and the return address are saved, they are at an offset from
+ * the CFA. Fixed layout: it is sent as it is.
+ */
+struct mu_frame_rules {
+	int32_t base;                 /* enum mu_frame_base */
+	int32_t cfa, fp, link;        /* bytes */
+	int32_t fp_saved, link_saved; /* 0 or 1 */
+};
+
+/* Returns false if there are no rules for ADDRESS in MODULE. */
+bool mu_frame_rules_find(
+    Dwfl_Module *module, uintptr_t address, struct mu_frame_rules *rules);
+
+/* True if a reader may use RULES, which come from another process. */
+bool mu_frame_rules_check(const struct mu_frame_rules *rules);
+
+#endif

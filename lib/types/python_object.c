@@ -1,0 +1,113 @@
+#include "lib/types/python_object.h"
+
+#include <string.h>
+
+#define WORD sizeof(uintptr_t)
+#define META_MAX 4 /* classes of classes of ... */
+
+/* Py_TPFLAGS_... in Include/object.h of CPython */
+#define FLAG_PREHEADER ((uintptr_t)3 << 3) /* since 3.11, 3.12 */
+#define FLAG_READY ((uintptr_t)1 << 12)
+#define FLAG_HAVE_GC ((uintptr_t)1 << 14)
+#define FLAG_TYPE_SUBCLASS ((uintptr_t)1 << 31)
+
+#define GC_HEAD 16   /* bytes before a collected object */
+#define PREHEADER 16 /* before that: its dictionary, weak references */
+
+/* PyTypeObject, as far as it is read */
+struct type_object {
+	uintptr_t refcnt, type, size, name, basicsize, itemsize;
+	uintptr_t slots[15];
+	uintptr_t flags;
+};
+
+static bool
+read_type(
+    const struct mu_symbols *symbols, uintptr_t at, struct type_object *type)
+{
+	return at % WORD == 0 &&
+	    mu_symbols_read(symbols, at, type, sizeof(*type)) &&
+	    type->refcnt != 0 && (type->flags & FLAG_READY) != 0 &&
+	    type->basicsize >= 2 * WORD && type->basicsize < INT32_MAX;
+}
+
+static bool
+is_name(const char *name)
+{
+	for (; *name != '\0'; name++)
+		if ((unsigned char)*name <= ' ' || *name == 0x7f)
+			return false;
+	return true;
+}
+
+static bool
+read_name(const struct mu_symbols *symbols, const struct type_object *type,
+    char name[MU_PYTHON_NAME])
+{
+	return mu_subject_string(symbols, type->name, name, MU_PYTHON_NAME) >
+	    0 &&
+	    is_name(name);
+}
+
+/* True if AT is the type of all types, which is its own type. */
+static bool
+is_type_itself(
+    struct mu_symbols *symbols, uintptr_t at, const struct type_object *type)
+{
+	char name[MU_PYTHON_NAME];
+	struct mu_symbol symbol;
+
+	return type->type == at && (type->flags & FLAG_TYPE_SUBCLASS) != 0 &&
+	    read_name(symbols, type, name) && strcmp(name, "type") == 0 &&
+	    mu_symbols_find(symbols, at, &symbol) && symbol.function != NULL &&
+	    strcmp(symbol.function, "PyType_Type") == 0;
+}
+
+/* True if TYPE is a class: its class, or the class of that ..., is "type". */
+static bool
+is_class(struct mu_symbols *symbols, struct type_object type)
+{
+	uintptr_t at;
+	int i;
+
+	for (i = 0; i < META_MAX; i++) {
+		at = type.type;
+		if (!read_type(symbols, at, &type))
+			return false;
+		if (type.type == at)
+			return is_type_itself(symbols, at, &type);
+	}
+	return false;
+}
+
+bool
+mu_python_object_find(struct mu_symbols *symbols,
+    const struct mu_block_head *head, char name[MU_PYTHON_NAME],
+    struct mu_type *type)
+{
+	struct type_object class;
+	size_t before, expected;
+
+	/* A type has no less than two words; see also PyObject_HEAD. */
+	for (before = 0; before <= GC_HEAD + PREHEADER; before += 16) {
+		if (before / WORD + 2 > head->count ||
+		    head->words[before / WORD] == 0 ||
+		    !read_type(symbols, head->words[before / WORD + 1], &class))
+			continue;
+		expected = (class.flags & FLAG_HAVE_GC) != 0 ? GC_HEAD : 0;
+		expected += (class.flags & FLAG_PREHEADER) != 0 ? PREHEADER : 0;
+		if (expected != before ||
+		    class.basicsize > head->size - before ||
+		    !is_class(symbols, class) ||
+		    !read_name(symbols, &class, name))
+			continue;
+		*type = (struct mu_type) {
+			.name = name,
+			.source = MU_TYPE_TAG,
+			.certain = true,
+			.offset = before,
+		};
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,23 @@
+/*
+ * Objects of CPython 3, which refer to their type; a type is an object, too,
+ * whose type is "type", as that of "type" itself is.
+ *
+ * Runs in: the helper that finds names.
+ */
+#ifndef LIB_TYPES_PYTHON_OBJECT_H
+#define LIB_TYPES_PYTHON_OBJECT_H
+
+#include "lib/types/block_head.h"
+#include "lib/types/subject.h"
+
+#define MU_PYTHON_NAME 256 /* bytes, with the end */
+
+/*
+ * Find the type of the block with HEAD; its name goes to NAME. Returns false if
+ * it is none.
+ */
+bool mu_python_object_find(struct mu_symbols *symbols,
+    const struct mu_block_head *head, char name[MU_PYTHON_NAME],
+    struct mu_type *type);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * The structure that a block may be: one whose size fits, and whose pointers
+ * and numbers agree with the words of the block.
+ *
+ * Runs in: the helper that finds names.
+ */
+#ifndef LIB_TYPES_STRUCTURE_H
+#define LIB_TYPES_STRUCTURE_H
+
+#include "lib/types/block_head.h"
+#include "lib/types/layout.h"
+#include "lib/types/subject.h"
+
+/* Initialise to zero. */
+struct mu_structures {
+	bool asked; /* the debug information was read */
+	struct mu_layouts layouts;
+	char name[1024]; /* of a part of a container */
+};
+
+/*
+ * Find what the block with HEAD probably is. Returns false if nothing fits,
+ * several fit equally well, or no pointer speaks for the best one.
+ */
+bool mu_structure_find(struct mu_structures *structures,
+    struct mu_symbols *symbols, const struct mu_block_head *head,
+    struct mu_type *type);
+
+/*
+ * True if debug information has a structure NAME, of LENGTH bytes, for which
+ * malloc() gives SIZE usable bytes, and nothing else of that size that begins
+ * with an object of another type. A STRIDE is the size of the structure itself,
+ * as an element of an array.
+ */
+bool mu_structure_confirms(struct mu_structures *structures,
+    struct mu_symbols *symbols, const char *name, size_t length, size_t size,
+    size_t stride);
+
+#endif

@@ -1,0 +1,42 @@
+#include "lib/types/subject.h"
+
+#include <string.h>
+
+#define PAGE ((uintptr_t)4096) /* the smallest there is */
+
+bool
+mu_subject_word(
+    const struct mu_symbols *symbols, uintptr_t address, uintptr_t *word)
+{
+	return address % sizeof(*word) == 0 &&
+	    mu_symbols_read(symbols, address, word, sizeof(*word));
+}
+
+size_t
+mu_subject_bytes(const struct mu_symbols *symbols, uintptr_t address,
+    void *buffer, size_t size)
+{
+	size_t done, piece;
+
+	if (mu_symbols_read(symbols, address, buffer, size))
+		return size;
+	for (done = 0; done < size; done += piece) {
+		piece = PAGE - (address + done) % PAGE;
+		if (piece > size - done)
+			piece = size - done;
+		if (!mu_symbols_read(
+			symbols, address + done, (char *)buffer + done, piece))
+			break;
+	}
+	return done;
+}
+
+size_t
+mu_subject_string(const struct mu_symbols *symbols, uintptr_t address,
+    char *buffer, size_t size)
+{
+	size_t got = mu_subject_bytes(symbols, address, buffer, size);
+	const char *end = memchr(buffer, '\0', got);
+
+	return end == NULL ? 0 : (size_t)(end - buffer);
+}

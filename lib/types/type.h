@@ -1,0 +1,50 @@
+/*
+ * The type of a block, as reports show it.
+ */
+#ifndef LIB_TYPES_TYPE_H
+#define LIB_TYPES_TYPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a type was found by. */
+enum mu_type_source {
+	MU_TYPE_NONE,
+	MU_TYPE_VTABLE,    /* the symbol of the vtable */
+	MU_TYPE_RTTI,      /* the type information that the vtable refers to */
+	MU_TYPE_CONTAINER, /* a part of a container of the C++ library */
+	MU_TYPE_TAG,       /* the object's own: GObject, CPython */
+	MU_TYPE_DWARF,     /* structures in debug information that fit */
+	MU_TYPE_CONTENT,   /* what the bytes look like */
+	MU_TYPE_SOURCES
+};
+
+struct mu_type {
+	const char *name; /* demangled; NULL: not known */
+	const char *text; /* what a text or a pointer to one begins with; its
+			     bytes are contents of the block; NULL: none */
+	enum mu_type_source source;
+	bool certain;  /* proven; otherwise NAME is probable */
+	size_t offset; /* of the object, from the block's first byte */
+	size_t stride; /* bytes from one object of an array to the next; 0: it
+			  is no array, or not known */
+};
+
+#define MU_TYPE_TEXT_MAX 64 /* bytes of TEXT that are kept */
+
+/* A block whose type is wanted. */
+struct mu_typed_block {
+	uintptr_t begin;
+	size_t size; /* usable bytes */
+
+	/* The first bytes, as they were found; the block must still have them.
+	 */
+	unsigned char head[32];
+	size_t num_head; /* 0: not known */
+};
+
+/* The word for SOURCE in reports: "vtable". */
+const char *mu_type_source_word(enum mu_type_source source);
+
+#endif

@@ -1,0 +1,116 @@
+#include "lib/types/types.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/types/cxx_object.h"
+#include "lib/types/gobject.h"
+#include "lib/types/python_object.h"
+#include "lib/types/structure.h"
+#include "lib/types/text_block.h"
+
+#define VERDICTS 1024 /* a power of 2 */
+
+/* If debug information confirms the class that a block begins like. */
+struct verdict {
+	uintptr_t vptr;
+	size_t size; /* 0: empty */
+	bool confirmed;
+};
+
+struct mu_types {
+	struct mu_symbols *symbols;
+	struct mu_vtable_cache vtables;
+	struct mu_gobjects gobjects;
+	struct mu_structures structures;
+	struct verdict verdicts[VERDICTS];
+	struct mu_block_head head;
+	char name[MU_TYPE_NAME_SIZE], python_name[MU_PYTHON_NAME];
+	char text[MU_TYPE_TEXT_MAX + 4];
+};
+
+/* False if BLOCK has changed: then it is another one by now. */
+static bool
+read_head(struct mu_types *types, const struct mu_typed_block *block)
+{
+	struct mu_block_head *head = &types->head;
+	size_t wanted = block->size;
+
+	if (wanted > sizeof(head->words))
+		wanted = sizeof(head->words);
+	head->begin = block->begin;
+	head->size = block->size;
+	head->count = mu_subject_bytes(
+			  types->symbols, block->begin, head->words, wanted) /
+	    sizeof(*head->words);
+	return block->begin % sizeof(*head->words) == 0 && head->count > 0 &&
+	    block->num_head <= head->count * sizeof(*head->words) &&
+	    memcmp(head->words, block->head, block->num_head) == 0;
+}
+
+/*
+ * A block that begins like an object is one only if it has its size. It may
+ * also be a structure whose first member is that object; or it was never
+ * written, and begins with what is left of an object that was there before.
+ */
+static bool
+is_confirmed(struct mu_types *types, const struct mu_type *type)
+{
+	const struct mu_block_head *head = &types->head;
+	struct verdict *verdict =
+	    &types->verdicts[(head->words[0] / sizeof(uintptr_t) + head->size) &
+		(VERDICTS - 1)];
+
+	if (type->stride != 0)
+		return mu_structure_confirms(&types->structures, types->symbols,
+		    type->name, (size_t)(strrchr(type->name, '[') - type->name),
+		    head->size, type->stride);
+	if (verdict->vptr != head->words[0] || verdict->size != head->size)
+		*verdict = (struct verdict) {
+			.vptr = head->words[0],
+			.size = head->size,
+			.confirmed = mu_structure_confirms(&types->structures,
+			    types->symbols, type->name, strlen(type->name),
+			    head->size, 0),
+		};
+	return verdict->confirmed;
+}
+
+/* A proven type is better than a probable one, and any type than contents. */
+static bool
+find_type(struct mu_types *types, struct mu_type *type)
+{
+	struct mu_symbols *symbols = types->symbols;
+	const struct mu_block_head *head = &types->head;
+	struct mu_type tagged;
+	bool found =
+	    mu_cxx_object_find(&types->vtables, head, types->name, type);
+
+	if (found && type->certain && type->source != MU_TYPE_CONTAINER)
+		type->certain = is_confirmed(types, type);
+	if (found && type->certain)
+		return true;
+	if (mu_gobject_find(&types->gobjects, symbols, head, &tagged) ||
+	    mu_python_object_find(symbols, head, types->python_name, &tagged)) {
+		*type = tagged;
+		return true;
+	}
+	return found || mu_text_block_find(symbols, head, types->text, type) ||
+	    mu_structure_find(&types->structures, symbols, head, type) ||
+	    mu_text_pointer_find(symbols, head, types->text, type);
+}
+
+bool
+mu_types_answer(void **state, struct mu_symbols *symbols,
+    const struct mu_typed_block *block, struct mu_type *type)
+{
+	struct mu_types *types = *state;
+
+	*type = (struct mu_type) { .source = MU_TYPE_NONE };
+	if (types == NULL)
+		*state = types = calloc(1, sizeof(*types));
+	if (types == NULL)
+		return false;
+	types->symbols = types->vtables.symbols = symbols;
+	return read_head(types, block) && find_type(types, type);
+}

@@ -1,0 +1,189 @@
+#include "lib/writers/groups_text.h"
+
+#include <string.h>
+
+#include "lib/term/human.h"
+#include "lib/writers/leaks_text.h"
+
+static const char *
+plural(size_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+bool
+mu_group_type(const struct mu_names *names, const struct mu_lost_group *group,
+    struct mu_type *type)
+{
+	if (!group->mixed &&
+	    mu_names_find_type(names, group->example.range.begin, type))
+		return true;
+	*type = (struct mu_type) { .name = NULL };
+	return false;
+}
+
+/* "probably shop::Plain", "48 bytes" or "blocks of several sizes". */
+static void
+put_kind(const struct mu_out *out, const struct mu_type *type, size_t size)
+{
+	if (type->name != NULL) {
+		mu_put(out,
+		    type->certain || type->source == MU_TYPE_CONTENT
+			? ""
+			: "probably ");
+		mu_put_safe(out, type->name);
+	} else if (size > 0) {
+		mu_put(out, "%zu byte%s", size, plural(size));
+	} else {
+		mu_put(out, "blocks of several sizes");
+	}
+}
+
+static void
+put_module(const struct mu_out *out, const struct mu_names *names,
+    const struct mu_lost_group *group)
+{
+	struct mu_symbol symbol;
+	const char *slash;
+
+	if (!mu_names_find(names, group->place, &symbol)) {
+		mu_put(out, "blocks of no known module");
+		return;
+	}
+	slash = strrchr(symbol.module, '/');
+	mu_put(out, "blocks of ");
+	mu_put_safe(out, slash == NULL ? symbol.module : slash + 1);
+}
+
+static void
+put_hanging(const struct mu_out *out, const struct mu_lost_group *group)
+{
+	size_t hanging = group->num_blocks - group->count;
+
+	if (group->count == 0 || group->num_blocks <= group->count)
+		return;
+	if (hanging % group->count == 0)
+		mu_put(out, ", %zu block%s hang%s on %s",
+		    hanging / group->count, plural(hanging / group->count),
+		    hanging == group->count ? "s" : "",
+		    group->count == 1 ? "it" : "each");
+	else
+		mu_put(out, ", %zu block%s hang%s on them", hanging,
+		    plural(hanging), hanging == 1 ? "s" : "");
+}
+
+/* "6.8 KiB in 130 blocks: 10 x Session, 12 blocks hang on each" */
+static void
+put_head(const struct mu_out *out, const struct mu_report *report,
+    const struct mu_lost_group *group, const struct mu_style *style)
+{
+	struct mu_type type;
+
+	mu_group_type(&report->names, group, &type);
+	mu_put(out, "%s  %s in %zu block%s: %zu \u00d7 ", style->bold,
+	    mu_human_bytes(group->total_bytes).text, group->num_blocks,
+	    plural(group->num_blocks), group->count);
+	if (report->groups.by == MU_BY_MODULE)
+		put_module(out, &report->names, group);
+	else
+		put_kind(out, &type, group->size);
+	put_hanging(out, group);
+	mu_put(out, "%s\n", style->off);
+}
+
+static unsigned
+depth_of(const struct mu_lost_group *group, const struct mu_lost_hold *hold)
+{
+	unsigned depth = 1;
+
+	for (; hold->parent > 0; depth++)
+		hold = &group->holds[hold->parent - 1];
+	return depth;
+}
+
+static void
+put_hold(const struct mu_out *out, const struct mu_names *names,
+    const struct mu_lost_group *group, const struct mu_lost_hold *hold,
+    bool contents)
+{
+	unsigned depth = depth_of(group, hold);
+	struct mu_type type;
+
+	mu_names_find_type(names, hold->address, &type);
+	mu_put(out, " ");
+	while (depth-- > 0)
+		mu_put(out, "  ");
+	if (hold->element)
+		mu_put(out, "[]");
+	else
+		mu_put(out, "+0x%zx", hold->offset);
+	mu_put(out, "  %zu \u00d7 ", hold->count);
+	put_kind(out, &type, hold->size);
+	if (hold->again)
+		mu_put(out, ", which hang on each other");
+	if (contents && hold->text[0] != '\0') {
+		mu_put(out, " \"");
+		mu_put_safe(out, hold->text);
+		mu_put(out, "\"");
+	}
+	mu_put(out, "\n");
+}
+
+/* The rows below row PARENT, each followed by those below it. */
+static void
+put_holds(const struct mu_out *out, const struct mu_names *names,
+    const struct mu_lost_group *group, size_t parent, bool contents)
+{
+	size_t i;
+
+	for (i = parent; i < group->num_holds; i++) {
+		if (group->holds[i].parent != parent)
+			continue;
+		put_hold(out, names, group, &group->holds[i], contents);
+		put_holds(out, names, group, 1 + i, contents);
+	}
+}
+
+/* Blocks that hang on the example, but on no row. */
+static void
+put_others(const struct mu_out *out, const struct mu_lost_group *group)
+{
+	size_t i, count = group->example.referenced_count;
+
+	for (i = 0; i < group->num_holds; i++)
+		count -= group->holds[i].count < count ? group->holds[i].count
+						       : count;
+	if (group->num_holds > 0 && count > 0)
+		mu_put(out, "   and %zu more block%s\n", count, plural(count));
+}
+
+static void
+put_group(const struct mu_out *out, const struct mu_report *report,
+    const struct mu_groups_at *at, const struct mu_shown *shown)
+{
+	const struct mu_lost_group *group = &at->group;
+	struct mu_shown example = *shown;
+
+	example.style.bold = "";
+	put_head(out, report, group, &shown->style);
+	mu_leak_text(out, &at->example, &example, &report->names);
+	put_holds(out, &report->names, group, 0, shown->contents);
+	put_others(out, group);
+	mu_put(out, "\n");
+}
+
+void
+mu_groups_text(const struct mu_out *out, const struct mu_report *report,
+    const struct mu_shown *shown)
+{
+	const struct mu_groups_info *info = &report->groups;
+	size_t more = info->num_total - info->count;
+	struct mu_groups_at at;
+
+	mu_groups_open(&at, &report->entries);
+	while (mu_groups_next(&at) != NULL)
+		put_group(out, report, &at, shown);
+	if (more > 0)
+		mu_put(out, "  ... and %zu more group%s, %s\n\n", more,
+		    plural(more), mu_human_bytes(info->rest_bytes).text);
+}
