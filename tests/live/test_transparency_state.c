@@ -203,12 +203,27 @@ expect_same(const char *now, const char *before, const char *what)
 	    (int)strcspn(a, "\n"), a, (int)strcspn(b, "\n"), b);
 }
 
+/*
+ * A pass by signal waits until a thread has reached the end of its handler;
+ * sigreturn(2), which restores the mask, may still be outstanding.
+ */
+static void
+read_settled_status(pid_t tid, char *status)
+{
+	static const char handler[] = "\nSigBlk:\tfffffffffffbfeff\n";
+	const struct timespec nap = { .tv_nsec = 1000000 };
+
+	for (read_status(tid, status); strstr(status, handler) != NULL;
+	     read_status(tid, status))
+		nanosleep(&nap, NULL);
+}
+
 static void
 expect_same_thread(const struct thread *thread)
 {
 	static char status[TEXT_SIZE], stat[TEXT_SIZE];
 
-	read_status(thread->tid, status);
+	read_settled_status(thread->tid, status);
 	expect_same(status, thread->status, "status");
 	read_stat(thread->tid, stat);
 	expect_same(stat, thread->stat, "stat");
@@ -295,10 +310,10 @@ TEST_LOOP(state, 0, TRANSPARENCY_METHODS)
 	}
 	transparency_pass(_i); /* whatever happens at the first one only */
 	main_thread.tid = getpid();
-	read_status(main_thread.tid, main_thread.status);
+	read_settled_status(main_thread.tid, main_thread.status);
 	read_stat(main_thread.tid, main_thread.stat);
 	for (i = 0; i < THREADS; i++) {
-		read_status(threads[i].tid, threads[i].status);
+		read_settled_status(threads[i].tid, threads[i].status);
 		read_stat(threads[i].tid, threads[i].stat);
 	}
 	read_process(process[0]);
