@@ -126,7 +126,7 @@ endif
 JOBS      ?= $(shell nproc)
 
 deps: ## install what building and testing need
-	$(Q)sh tests/support/deps.sh
+	$(Q)sh tests/support/project/deps.sh
 
 # The canary would be in the TLS, which a stopped thread may not have, and which
 # the thread of a watched signal shares with one that may end.
@@ -237,7 +237,7 @@ demo: ## show the main job
 	$(Q)$(BUILD)/examples/find_leaks
 
 lint: ## -Werror with gcc and clang, aarch64, clang-tidy, format, shellcheck
-	$(Q)sh tests/support/lint.sh $(SRCS) $(SRC_INTERPOSED) $(SRC_RECORDER) $(SRC_COMMAND) \
+	$(Q)sh tests/support/project/lint.sh $(SRCS) $(SRC_INTERPOSED) $(SRC_RECORDER) $(SRC_COMMAND) \
 	lib/cli/main.c
 
 format: ## clang-format the tree

@@ -25,28 +25,28 @@ passed=0 failed=0 skipped=0
 # is whole in `make check`, and would set aside what is chosen here.
 not_here() {
 	cat <<'END'
-all live/environments_*.sh plays each place by each way of stopping
-all live/test_transparency_* looks at each way of stopping
-all live/test_fault_* spoils each way of stopping
-all live/test_arena_faults spoils each way of stopping
-all live/test_exhausted_groups goes short in each way of stopping
-all live/test_proc_hidden hides /proc from each way of stopping
-all live/test_causes makes each cause of a refusal, one by one
-all live/test_thread_capture* traces processes itself
-all live/test_snapshot* traces processes itself
-all live/test_recorded* stops no thread: what is recorded is a copy
-all live/recorded_*.sh stops no thread: what is recorded is a copy
-all live/cli_process.sh looks at another process, from outside
-all live/test_check_* looks at another process, from outside
-all live/test_process_copy* looks at another process, from outside
-all live/test_remote_call* looks at another process, from outside
-all live/test_core_files looks at cores
-all live/check_servers.sh looks at other processes, from outside
-all live/doctor.sh asks about other processes, itself
-signal,gdb,strace,sandbox,nobody live/test_gap_sync_damaged damages what the collector holds; by signal there is none
-gdb live/test_signal_stop_foreign sends queued signals for as long as gdb holds them back, until the user has none left
-gdb,strace,sandbox,nobody live/test_shortages refuses ptrace itself, among others
-gdb,strace,sandbox,nobody live/test_probe installs its own filters against ptrace
+all live/environments/* plays each place by each way of stopping
+all live/transparency/* looks at each way of stopping
+all live/faults/test_fault_* spoils each way of stopping
+all live/faults/test_arena_faults spoils each way of stopping
+all live/faults/test_exhausted_groups goes short in each way of stopping
+all live/faults/test_proc_hidden hides /proc from each way of stopping
+all live/faults/test_causes makes each cause of a refusal, one by one
+all live/stop/test_thread_capture* traces processes itself
+all live/stop/test_snapshot* traces processes itself
+all live/heaps/test_recorded* stops no thread: what is recorded is a copy
+all live/heaps/recorded_*.sh stops no thread: what is recorded is a copy
+all live/command/cli_process.sh looks at another process, from outside
+all live/check/test_check_* looks at another process, from outside
+all live/check/test_process_copy* looks at another process, from outside
+all live/check/test_remote_call* looks at another process, from outside
+all live/check/test_core_files looks at cores
+all live/check/check_servers.sh looks at other processes, from outside
+all live/check/doctor.sh asks about other processes, itself
+signal,gdb,strace,sandbox,nobody live/faults/test_gap_sync_damaged damages what the collector holds; by signal there is none
+gdb live/stop/test_signal_stop_foreign sends queued signals for as long as gdb holds them back, until the user has none left
+gdb,strace,sandbox,nobody live/faults/test_shortages refuses ptrace itself, among others
+gdb,strace,sandbox,nobody live/faults/test_probe installs its own filters against ptrace
 gdb live/*.sh starts programs from a shell by the dozen: gdb 13 loses its way
 END
 }
@@ -68,7 +68,7 @@ describe() {
 		unset TESTS_REFUSED
 		;;
 	gdb)
-		wrapper="sh tests/support/under_gdb.sh"
+		wrapper="sh tests/support/stop/under_gdb.sh"
 		export TESTS_PASSES=100
 		traced=1
 		;;
@@ -77,8 +77,8 @@ describe() {
 		export TESTS_PASSES=100
 		traced=1
 		;;
-	sandbox) wrapper=$BUILD/tests/support/no_ptrace ;;
-	nobody) wrapper="$BUILD/tests/support/no_ptrace -u 65534" ;;
+	sandbox) wrapper=$BUILD/tests/support/stop/no_ptrace ;;
+	nobody) wrapper="$BUILD/tests/support/stop/no_ptrace -u 65534" ;;
 	*)
 		echo "stop_methods.sh: no method $1"
 		exit 2
@@ -98,7 +98,7 @@ missing() {
 	nobody)
 		if [ "$(id -u)" -ne 0 ]; then
 			echo "needs root to become another user"
-		elif ! $wrapper test -x "$BUILD/tests/support/stop_method_probe"; then
+		elif ! $wrapper test -x "$BUILD/tests/support/stop/stop_method_probe"; then
 			echo "user 65534 cannot read $BUILD"
 		fi
 		;;
@@ -109,7 +109,7 @@ probe() {
 	expected="stop $stop traced $traced found 1"
 	# The wrapper is words by intention.
 	# shellcheck disable=SC2086
-	seen=$($wrapper "$BUILD/tests/support/stop_method_probe" 2>&1)
+	seen=$($wrapper "$BUILD/tests/support/stop/stop_method_probe" 2>&1)
 	right=$(echo "$seen" | grep -Fxc "$expected")
 	[ "$right" -ge 2 ] &&
 		[ "$(echo "$seen" | grep -c '^stop ')" -eq "$right" ] &&

@@ -1,13 +1,21 @@
 # What is built of tests/, and the targets that test. The Makefile includes it.
 
-UNIT     := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
-UNIT_CXX := $(patsubst tests/%.cc,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.cc))
-LIVE     := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/live/test_*.c))
-VICTIMS  := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/live/victim_*.c)) \
-	$(BUILD)/tests/live/victim_busy_static
-SHIMS    := $(patsubst tests/%.c,$(BUILD)/tests/%.so,$(wildcard tests/support/*_shim.c))
-SCRIPTS  := $(wildcard tests/live/*.sh tests/recorder/*.sh)
-STOP_METHOD_AIDS := $(BUILD)/tests/support/no_ptrace $(BUILD)/tests/support/stop_method_probe
+# Tests lie in folders by subject; a new file is found by its name.
+named = $(sort $(foreach below,/ /*/,$(foreach name,$(2),\
+	$(wildcard tests/$(1)$(below)$(name)))))
+built = $(patsubst tests/%,$(BUILD)/tests/%,$(basename $(1)))
+
+UNIT_FUZZ := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/test_%,\
+	$(wildcard tests/fuzz/fuzz_*.c))
+UNIT     := $(call built,$(call named,unit,test_*.c)) $(UNIT_FUZZ)
+UNIT_CXX := $(call built,$(call named,unit,test_*.cc))
+LIVE     := $(call built,$(call named,live,test_*.c))
+VICTIMS  := $(call built,$(call named,live,victim_*.c)) \
+	$(BUILD)/tests/live/victims/victim_busy_static
+SHIMS    := $(addsuffix .so,$(call built,$(call named,support,*_shim.c)))
+SCRIPTS  := $(call named,live,*.sh) $(call named,recorder,*.sh)
+STOP_METHOD_AIDS := $(addprefix $(BUILD)/tests/support/stop/, \
+	no_ptrace stop_method_probe)
 CORPUS   := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/corpus/*.c)) \
 	$(patsubst tests/%.cc,$(BUILD)/tests/%,$(wildcard tests/corpus/*.cc)) \
 	$(patsubst tests/%.c,$(BUILD)/tests/%.so,$(wildcard \
@@ -20,7 +28,7 @@ CHECK_LIBS = $$(pkg-config --libs check)
 # What several test programs share, compiled once: the .c files that have a
 # header. Its main() is in suite.c.
 SUPPORT_SRC := $(filter-out %_shim.c,$(wildcard \
-	$(patsubst %.h,%.c,$(wildcard tests/support/*.h))))
+	$(patsubst %.h,%.c,$(call named,support,*.h))))
 SUPPORT_OBJS := $(SUPPORT_SRC:%.c=$(BUILD)/%.o)
 SUPPORT := $(BUILD)/tests/libsupport.a
 
@@ -38,31 +46,32 @@ $(SUPPORT): $(SUPPORT_OBJS)
 	$(Q)rm -f $@
 	$(Q)$(AR) rcs $@ $^
 
-$(BUILD)/tests/live/victim_core: $(BUILD)/tests/support/hole_shim.so
-$(BUILD)/tests/support/hole_shim.so: override CFLAGS += \
+$(BUILD)/tests/live/victims/victim_core: $(BUILD)/tests/support/shims/hole_shim.so
+$(BUILD)/tests/support/shims/hole_shim.so: override CFLAGS += \
 	-Wl,-z,max-page-size=0x200000
 
 # Its code has the same address in two programs.
-$(BUILD)/tests/live/victim_thief: override CFLAGS += -fno-pie
-$(BUILD)/tests/live/victim_thief: TEST_LIBS = -no-pie \
+$(BUILD)/tests/live/victims/victim_thief: override CFLAGS += -fno-pie
+$(BUILD)/tests/live/victims/victim_thief: TEST_LIBS = -no-pie \
 	-Wl,--section-start=.thief=0x10000000
 
 # Unit and live tests: an object each, so that a change of the library is a
 # matter of linking.
 TEST_CC = $(CC) -std=gnu11 $(MU_WARN) $(MU_CPPFLAGS) $(CHECK_CFLAGS) $(CFLAGS)
 
-# With what only the command links.
-UNIT_COMMAND := $(patsubst tests/%.c,$(BUILD)/tests/%, \
-	$(wildcard tests/unit/test_cli_*.c tests/live/test_check_*.c)) \
-	$(addprefix $(BUILD)/tests/unit/test_, symbols symbols_files \
-	symbols_split dominators held loaded symbol_helper symbol_wire guard \
-	demangled types doctor core_file core_mappings fuzz_core \
-	fuzz_heap_dump fuzz_leaktracer \
-	fuzz_symbols fuzz_symbol_wire memory_remote glibc_banner) \
-	$(addprefix $(BUILD)/tests/live/test_, core_files process_copy \
-	process_copy_ends remote_call remote_call_waits transparency_eintr)
-UNIT_RECORDER := $(patsubst tests/%.c,$(BUILD)/tests/%, \
-	$(wildcard tests/unit/test_debug_*.c))
+# With what only the command links, and with the recorder.
+UNIT_COMMAND := $(call built,$(foreach folder,cli explain symbolize view,\
+	$(wildcard tests/unit/$(folder)/test_*.c)) \
+	$(call named,unit,test_cli_*.c) \
+	$(addprefix tests/unit/,$(addsuffix .c,memory/test_forked \
+	memory/test_memory_remote heaps/test_glibc_banner ptrace/test_core_file \
+	ptrace/test_core_mappings ptrace/test_record_locks \
+	pass/test_keeper_socket pass/test_shared_pages)) \
+	$(wildcard tests/live/check/test_*.c) $(call named,live,test_check_*.c) \
+	tests/live/transparency/test_transparency_eintr.c) \
+	$(filter-out %_unwind,$(UNIT_FUZZ))
+UNIT_RECORDER := $(call built,$(wildcard tests/unit/recorder/test_*.c) \
+	$(call named,unit,test_debug_*.c)) $(BUILD)/tests/fuzz/test_fuzz_unwind
 
 # Nothing refers to the library's constructor: an archive must be asked for it.
 $(LIVE): TEST_STARTUP = -Wl,-u,mu_startup
@@ -73,18 +82,25 @@ $(UNIT_COMMAND): TEST_LIBS = $(COMMAND_LIBS)
 $(UNIT_RECORDER): $(BUILD)/libmemunreachable-recorder-test.a
 $(UNIT_RECORDER): TEST_LINK = -rdynamic -Wl,-z,muldefs \
 	$(BUILD)/libmemunreachable-recorder-test.a
-$(UNIT_RECORDER:=.o): override CFLAGS += -fno-builtin -fno-omit-frame-pointer
+$(BUILD)/tests/fuzz/fuzz_unwind.o $(UNIT_RECORDER:=.o): override CFLAGS += -fno-builtin -fno-omit-frame-pointer
 
 # Stacks are walked through it by frame pointers, its blocks are real ones, and
 # shims are linked with it.
 $(SUPPORT_OBJS): override CFLAGS += -fPIC -fno-builtin -fno-omit-frame-pointer
 
-$(UNIT:=.o) $(LIVE:=.o) $(SUPPORT_OBJS): $(BUILD)/%.o: %.c
+UNIT_OBJS := $(addsuffix .o,$(filter-out $(UNIT_FUZZ),$(UNIT)))
+FUZZ_OBJS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/fuzz/fuzz_*.c)) \
+	$(BUILD)/tests/support/fuzz/fuzz_seeds.o
+
+$(UNIT_OBJS) $(FUZZ_OBJS) $(LIVE:=.o) $(SUPPORT_OBJS): $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(TEST_CC) -MMD -MP -c -o $@ $<
 
-$(UNIT) $(LIVE): %: %.o $(SUPPORT) $(BUILD)/libmemunreachable-test.a
-	$(Q)$(CC) $(CFLAGS) -o $@ $< $(SUPPORT) $(TEST_STARTUP) \
+$(UNIT_FUZZ): $(BUILD)/tests/fuzz/test_%: $(BUILD)/tests/fuzz/%.o \
+	$(BUILD)/tests/support/fuzz/fuzz_seeds.o
+$(filter-out $(UNIT_FUZZ),$(UNIT)) $(LIVE): %: %.o
+$(UNIT) $(LIVE): $(SUPPORT) $(BUILD)/libmemunreachable-test.a
+	$(Q)$(CC) $(CFLAGS) -o $@ $(filter %.o,$^) $(SUPPORT) $(TEST_STARTUP) \
 		$(TEST_LINK) $(BUILD)/libmemunreachable-test.a $(TEST_LIBS) \
 		$(CHECK_LIBS) -pthread -ldl
 
@@ -115,24 +131,24 @@ $(BUILD)/tests/%: tests/%.cc $(LIBS)
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -std=c++11 $(MU_WARN) -Iinclude -I. $(CXXFLAGS) -MMD -MP -MF $@.d \
 		-o $@ $< -L$(BUILD) -lmemunreachable \
-		-Wl,-rpath,'$$ORIGIN/../..' -pthread
+		-Wl,-rpath,'$$ORIGIN/../..:$$ORIGIN/../../..' -pthread
 
 # -lc first: the library defines _exit(), too, and a program that calls nothing
 # else of it does not need it.
-$(BUILD)/tests/live/victim_%: tests/live/victim_%.c $(SUPPORT) $(LIBS)
+$(BUILD)/tests/live/victims/%: tests/live/victims/%.c $(SUPPORT) $(LIBS)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(MU_WARN) $(MU_CPPFLAGS) $(CFLAGS) -MMD -MP \
 		-MF $@.d -o $@ $< $(SUPPORT) -Wl,--as-needed -L$(BUILD) \
-		-lc -lmemunreachable -Wl,-rpath,'$$ORIGIN/../..' $(TEST_LIBS) \
+		-lc -lmemunreachable -Wl,-rpath,'$$ORIGIN/../../..' $(TEST_LIBS) \
 		$(CHECK_LIBS) -pthread -ldl
 
 # Fedora has no static glibc at hand.
-$(BUILD)/tests/live/victim_busy_static: tests/live/victim_busy.c
+$(BUILD)/tests/live/victims/victim_busy_static: tests/live/victims/victim_busy.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) -static -std=gnu11 $(MU_WARN) $(MU_CPPFLAGS) $(CFLAGS) -MMD -MP \
 		-MF $@.d -o $@ $< -pthread || echo "SKIPPED: no static program"
 
-$(BUILD)/tests/support/%_shim.so: tests/support/%_shim.c $(SUPPORT) \
+$(SHIMS): $(BUILD)/tests/%.so: tests/%.c $(SUPPORT) \
 		$(BUILD)/libmemunreachable-test.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(MU_WARN) $(MU_CPPFLAGS) $(CFLAGS) -shared -fPIC \
@@ -181,7 +197,8 @@ RECORDED := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/recorder/*.c)
 	$(patsubst tests/%.cc,$(BUILD)/tests/%,$(wildcard tests/recorder/*.cc))
 
 tests: all $(RECORDED) $(UNIT) $(UNIT_CXX) $(LIVE) $(VICTIMS) $(SHIMS) $(CORPUS) \
-	$(BUILD)/tests/support/no_ptrace $(BUILD)/tests/support/silent_fuse examples
+	$(BUILD)/tests/support/stop/no_ptrace \
+	$(BUILD)/tests/support/command/silent_fuse examples
 
 .PHONY: check-built
 check-built: tests check-layers check-context check-documents
@@ -201,8 +218,8 @@ check-stop-methods: tests $(STOP_METHOD_AIDS) ## the tests by ptrace and by sign
 
 check-faults: tests ## every failure of every system call of a pass
 	$(Q)BUILD=$(BUILD) FAULTS_FULL=1 TEST_TIMEOUT=3600 sh tests/run.sh \
-		$(BUILD)/tests/live/test_fault_sweep \
-		$(BUILD)/tests/live/test_fault_stops
+		$(BUILD)/tests/live/faults/test_fault_sweep \
+		$(BUILD)/tests/live/faults/test_fault_stops
 
 # A program at full load, asked all the time. SOAK_SECONDS=1200, SOAK_SEED.
 SOAK := $(BUILD)/tests/soak/soak $(BUILD)/tests/soak/plugin.so
@@ -229,17 +246,18 @@ UNIT_ASAN := $(filter-out %/test_original_threads %/test_glibc_heap %/test_glibc
 	%/test_heap_damage_arenas %/test_heap_damage_chunks \
 	%/test_heap_damage_lists %/test_heap_damage_mmapped \
 	%/test_heap_damage_fences \
-	%/test_heap_damage_sweep %/test_guard %/test_symbols_files \
+	%/test_heap_damage_sweep %/symbolize/test_guard %/test_symbols_files \
 	%/test_memory_remote %/test_report_file,\
 	$(filter-out $(UNIT_RECORDER),$(UNIT)))
 # The recorder's have a process each, and so have the tests of report files,
 # which become another user; in the recorder's others AddressSanitizer is the
 # allocator, or takes for a fault what a walk up the stack reads.
-UNIT_RECORDER_ASAN := $(BUILD)/tests/unit/test_report_file \
-	$(addprefix $(BUILD)/tests/unit/test_debug_, heap_dump \
+UNIT_RECORDER_ASAN := $(BUILD)/tests/unit/ground/test_report_file \
+	$(BUILD)/tests/fuzz/test_fuzz_unwind \
+	$(addprefix $(BUILD)/tests/unit/recorder/test_, heap_dump \
 	hooks inside journal leak_info leaktracer_lines leaktracer_reach \
 	leaktracer_settings leaktracer_state live options output_file sampling \
-	stack_depot stack_fuzz stack_rules)
+	stack_depot stack_rules)
 UNIT_VALGRIND := $(filter-out %_giant %/test_pages %/test_memory_guard \
 	%/test_fork_gaps \
 	%/test_roots %/test_roots_bytes %/test_roots_reach %/test_stacks \
@@ -271,10 +289,13 @@ check-valgrind: $(UNIT_VALGRIND) ## unit tests under Valgrind
 
 # What runs in the program's own threads. Collector and sweeper are other
 # processes, and a thread stopped by signal may be anywhere in the sanitizer's own code.
-UNIT_TSAN := $(addprefix $(BUILD)/tests/unit/test_, original_threads \
-	library_state options options_help options_reach options_signal arena \
-	text report_text reference_text leak_pipe why_pipe candidates mark_workers \
-	mark_chains graph giant glibc_parts glibc_lists)
+UNIT_TSAN := $(addprefix $(BUILD)/tests/unit/, $(addprefix pass/test_, \
+	original_threads library_state options options_help options_reach \
+	options_signal) ground/test_arena ground/test_text \
+	report/test_report_text report/test_reference_text pipe/test_leak_pipe \
+	pipe/test_why_pipe pipe/test_candidates mark/test_mark_workers \
+	mark/test_mark_chains graph/test_graph fold/test_giant \
+	heaps/test_glibc_parts heaps/test_glibc_lists)
 
 .PHONY: unit-tests-tsan
 unit-tests-tsan: $(UNIT_TSAN)
@@ -298,23 +319,23 @@ check-suites: all ## suites of git, sqlite3 and Python under the recorder
 	$(Q)BUILD=$(BUILD) sh tests/suites.sh $(SUITES)
 
 check-layers: $(OBJS) $(COMMAND_OBJS) $(RECORDER_OBJS) ## who may include and call whom
-	$(Q)NM=$(NM) sh tests/support/check_layers.sh $(BUILD) $^
+	$(Q)NM=$(NM) sh tests/support/project/check_layers.sh $(BUILD) $^
 
 check-documents: ## what documents and comments name exists
-	$(Q)python3 tests/support/check_documents.py
+	$(Q)python3 tests/support/project/check_documents.py
 
 check-layouts: ## the table of layouts against GLIBC_GIT=a/clone/of/glibc
-	$(Q)CC=$(CC) sh tests/support/layouts.sh $(GLIBC_GIT) $(GLIBC_REFS)
+	$(Q)CC=$(CC) sh tests/support/project/layouts.sh $(GLIBC_GIT) $(GLIBC_REFS)
 
 check-context: $(OBJS) $(COMMAND_OBJS) ## what collector and sweeper may call
-	$(Q)NM=$(NM) sh tests/support/check_context.sh $(BUILD) \
+	$(Q)NM=$(NM) sh tests/support/project/check_context.sh $(BUILD) \
 		$(filter-out $(SRC_UNSTOPPED),$(SRCS)) $(SRC_KEEPER) $(SRC_REMOTE)
 
 fuzz: ## run every fuzzer for FUZZ_SECONDS (60)
 	$(Q)sh tests/fuzz/run.sh $(BUILD)/fuzz $(or $(FUZZ_SECONDS),60) \
 		$(SRCS) $(SRC_REMOTE) $(SRC_CORE) $(SRC_UNWIND) $(SRC_VIEW) \
-		$(SRC_SYMBOLIZE) tests/support/fuzz_heap_image.c \
-		tests/support/packed_bytes.c tests/support/self_snapshot.c \
+		$(SRC_SYMBOLIZE) tests/support/fuzz/fuzz_heap_image.c \
+		tests/support/graph/packed_bytes.c tests/support/heaps/self_snapshot.c \
 		lib/term/style.c
 
--include $(wildcard $(BUILD)/tests/*/*.d) $(CORPUS_OBJS:.o=.d)
+-include $(wildcard $(addprefix $(BUILD)/tests/,*/*.d */*/*.d)) $(CORPUS_OBJS:.o=.d)

@@ -88,7 +88,7 @@ static const char script[] =
  * The page around the trees: style, search, and content policy.
  *
  * The policy allows exactly this style and this script, by their SHA-256
- * (tests/live/cli_view.sh compares them). If a name ever gets past the
+ * (tests/live/command/cli_view.sh compares them). If a name ever gets past the
  * escaping, no browser runs it, and nothing is fetched.
  */
 

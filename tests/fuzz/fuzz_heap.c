@@ -6,14 +6,14 @@
  * Input: flags (exact views, no list of written pages, how many entries, memory
  * that is not in place), the release of glibc that is claimed (0: the right
  * one), which allocation fails (0: none), then steps of damage
- * (tests/support/fuzz_heap_damage.h).
+ * (tests/support/fuzz/fuzz_heap_damage.h).
  */
 #include "heapwalk/fold/fold.h"
 #include "heapwalk/heaps/table/table.h"
 #include "heapwalk/mark/mark.h"
 #include "heapwalk/refer/referrers.h"
-#include "tests/support/fuzz_heap_damage.h"
-#include "tests/support/packed_bytes.h"
+#include "tests/support/fuzz/fuzz_heap_damage.h"
+#include "tests/support/graph/packed_bytes.h"
 
 #define EXACT 1
 #define BLIND 2

@@ -2,7 +2,7 @@
  * Any bytes as a heap dump: no fault, sums that agree, a text, and a page whose
  * elements are closed.
  */
-#include "tests/support/view_symbols.h"
+#include "tests/support/command/view_symbols.h"
 
 #include <inttypes.h>
 
@@ -11,8 +11,8 @@
 #include "lib/view/saturate.h"
 #include "lib/view/tree_html.h"
 #include "lib/view/tree_text.h"
-#include "tests/support/fuzz_input.h"
-#include "tests/support/whole_dump.h"
+#include "tests/support/fuzz/fuzz_input.h"
+#include "tests/support/command/whole_dump.h"
 
 #define DUMP_MOST (64u << 10)
 #define LIMIT 20

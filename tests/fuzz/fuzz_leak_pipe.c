@@ -12,7 +12,7 @@
 #include "lib/report/frame_names.h"
 #include "lib/writers/leaks_text.h"
 #include "mu/sys.h"
-#include "tests/support/fuzz_input.h"
+#include "tests/support/fuzz/fuzz_input.h"
 
 #define MENDED 1
 #define CANDIDATES 2   /* as many follow as the limit says */

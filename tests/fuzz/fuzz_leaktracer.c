@@ -2,12 +2,12 @@
  * Any bytes as a report of LeakTracer: no fault, sums that agree, and text that
  * is safe for a terminal.
  */
-#include "tests/support/view_symbols.h"
+#include "tests/support/command/view_symbols.h"
 
 #include "lib/view/leaktracer_file.h"
 #include "lib/view/leaktracer_text.h"
 #include "lib/view/saturate.h"
-#include "tests/support/fuzz_input.h"
+#include "tests/support/fuzz/fuzz_input.h"
 
 #define REPORT_MOST (64u << 10)
 

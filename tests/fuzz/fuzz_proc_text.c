@@ -13,7 +13,7 @@
 #include "heapwalk/subject/lines.h"
 #include "heapwalk/subject/tmpfs.h"
 #include "ptrace/live/kernel_values.h"
-#include "tests/support/fuzz_input.h"
+#include "tests/support/fuzz/fuzz_input.h"
 
 #define TEXT_MAX (64u << 10)
 #define LINE_MAX_SEEN 8000 /* longer ones come through a file cut */

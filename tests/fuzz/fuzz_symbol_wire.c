@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lib/symbolize/symbol_wire.h"
-#include "tests/support/fuzz_input.h"
+#include "tests/support/fuzz/fuzz_input.h"
 
 #define MEMORY ((size_t)64 << 20)
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "lib/symbolize/symbols.h"
-#include "tests/support/fuzz_input.h"
+#include "tests/support/fuzz/fuzz_input.h"
 
 #define FILE_MOST (64u << 10)
 #define BASE ((uintptr_t)1 << 45)

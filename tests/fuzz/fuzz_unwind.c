@@ -7,7 +7,7 @@
  */
 #include "lib/malloc_debug/unwind/frame_rules.h"
 #include "mu/arch/unwind.h"
-#include "tests/support/fuzz_input.h"
+#include "tests/support/fuzz/fuzz_input.h"
 
 #define ASKED 4
 

@@ -13,7 +13,7 @@
 #include "lib/state/library.h"
 #include "mu/arch/register_names.h"
 #include "mu/sys.h"
-#include "tests/support/fuzz_input.h"
+#include "tests/support/fuzz/fuzz_input.h"
 
 #define MENDED 1
 #define KINDLY 2

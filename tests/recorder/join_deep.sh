@@ -4,7 +4,7 @@
 # shellcheck disable=SC2154,SC2034
 set -u
 # shellcheck source=/dev/null
-. "$(dirname "$0")/../support/script_setup.sh"
+. tests/support/script_setup.sh
 command=$build/memunreachable
 recorder=$build/libmemunreachable-malloc-debug.so
 name=deep

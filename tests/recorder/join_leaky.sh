@@ -2,8 +2,7 @@
 # A program without knowledge of recorders loses two blocks: each kind of
 # report says who allocated them, by file and line.
 set -u
-# shellcheck source=tests/support/script_setup.sh
-. "$(dirname "$0")/../support/script_setup.sh"
+. tests/support/script_setup.sh
 source=tests/recorder/join_leaky.c
 program=$build/tests/recorder/join_leaky
 command=$build/memunreachable

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/support/fake_recorder.h"
+#include "tests/support/heaps/fake_recorder.h"
 
 #define FIRST_SIZE 1000
 #define SECOND_SIZE 2000

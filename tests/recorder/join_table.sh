@@ -2,8 +2,7 @@
 # A program that has a recorder's tables: a pass inside it, and the command at
 # the stopped process, at a copy and at its core, report the same stacks.
 set -u
-# shellcheck source=tests/support/script_setup.sh
-. "$(dirname "$0")/../support/script_setup.sh"
+. tests/support/script_setup.sh
 source=tests/recorder/join_table.c
 program=$build/tests/recorder/join_table
 command=$build/memunreachable
@@ -68,7 +67,7 @@ name='json'
 "$command" -q --format=json -p "$pid" >"$work/json"
 has "$work/json" '"inlined_into": \[\{"function"'
 if command -v python3 >/dev/null; then
-	python3 tests/support/json_schema.py \
+	python3 tests/support/command/json_schema.py \
 	    lib/writers/memunreachable-report.schema.json "$work/json" \
 	    >"$work/fits"
 	case $? in

@@ -4,8 +4,7 @@
 # option. And memunreachable --symbolize, for logs.
 # shellcheck disable=SC2016 # other shells expand these
 set -u
-# shellcheck source=tests/support/script_setup.sh
-. "$(dirname "$0")/../support/script_setup.sh"
+. tests/support/script_setup.sh
 command=$build/memunreachable
 recorder=$build/libmemunreachable-malloc-debug.so
 library=$build/libmemunreachable.so

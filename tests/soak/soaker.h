@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <time.h>
 
-#include "tests/support/churn.h"
+#include "tests/support/pass/churn.h"
 
 #define NS_PER_SEC 1000000000ull
 #define NS_PER_MS 1000000ull

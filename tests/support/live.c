@@ -317,18 +317,3 @@ worker_finish(struct worker *worker)
 	futex(&worker->allowed, FUTEX_WAKE_PRIVATE, 1);
 	ck_assert_int_eq(pthread_join(worker->thread, NULL), 0);
 }
-
-__attribute__((noinline)) void
-support_path(const char *name, char path[PATH_MAX])
-{
-	char exe[PATH_MAX / 2];
-	ssize_t length = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-	char *slash;
-
-	ck_assert_int_gt(length, 0);
-	exe[length] = '\0';
-	slash = strrchr(exe, '/');
-	ck_assert_ptr_nonnull(slash);
-	*slash = '\0';
-	snprintf(path, PATH_MAX, "%s/../support/%s", exe, name);
-}

@@ -126,7 +126,4 @@ void worker_next(struct worker *worker);
 /* Continue it for good, and join it. */
 void worker_finish(struct worker *worker);
 
-/* build/tests/live/test_x finds build/tests/support/NAME. */
-void support_path(const char *name, char path[PATH_MAX]);
-
 #endif

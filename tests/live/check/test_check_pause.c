@@ -1,0 +1,345 @@
+/*
+ * The limit of a stop (--max-pause): work that would hold the threads longer is
+ * not begun, or is given up, and the answer says so.
+ */
+#include <linux/userfaultfd.h>
+#include <stdatomic.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+
+#include "lib/check/check.h"
+#include "tests/support/clock.h"
+#include "tests/support/suite.h"
+#include "tests/support/stop/target_process.h"
+
+#define MS (1000 * 1000ull)
+#define BIG ((size_t)600 << 20)
+#define MIDDLING ((size_t)60 << 20)
+#define NUM_HELD 100
+#define LOST_SIZE 4000
+
+/* Shared with the process that is looked at. */
+struct shared {
+	_Atomic bool ready;
+	_Atomic uint64_t longest_ns; /* that a thread of it did not run */
+	_Atomic bool cannot;
+};
+
+static struct shared *shared;
+static pid_t target;
+
+static void *
+tick(void *arg)
+{
+	uint64_t last = now_ns(), now;
+
+	(void)arg;
+	for (;;) {
+		nap_ms(1);
+		now = now_ns();
+		if (shared->ready && now - last > shared->longest_ns)
+			shared->longest_ns = now - last;
+		last = now;
+	}
+	return NULL;
+}
+
+/* Uninterruptible sleep: until the child executes a program, or ends. */
+static void
+be_in_vfork(void)
+{
+	struct timespec nap = { 60, 0 };
+
+	shared->ready = true;
+	if (vfork() == 0) {
+		syscall(SYS_prctl, 1 /* PR_SET_PDEATHSIG */, SIGKILL);
+		syscall(SYS_nanosleep, &nap, NULL);
+		_exit(0);
+	}
+}
+
+/* As in a disk's queue: asleep nearly always, for 20 ms at a time. */
+static void
+be_in_short_vforks(void)
+{
+	struct timespec nap = { 0, 20000000 };
+	pid_t child;
+
+	shared->ready = true;
+	for (;;) {
+		child = vfork();
+		if (child == 0) {
+			syscall(SYS_nanosleep, &nap, NULL);
+			_exit(0);
+		}
+		waitpid(child, NULL, 0);
+	}
+}
+
+static void
+be_big(void)
+{
+	char *memory = mmap(NULL, BIG, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	memset(memory, 1, BIG);
+	shared->ready = true;
+}
+
+/*
+ * Memory that a fork leaves out or empties, and that alone refers to blocks;
+ * one block is lost.
+ */
+static void
+be_left_out(size_t size, int advice)
+{
+	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *volatile lost;
+	size_t i;
+
+	memset(memory, 1, size);
+	madvise(memory, size, advice);
+	for (i = 0; i < NUM_HELD; i++) {
+		void **slot = (void **)(memory + size / NUM_HELD * i / 64 * 64);
+
+		*slot = calloc(1, 200);
+	}
+	lost = calloc(1, LOST_SIZE);
+	lost = NULL;
+	(void)lost;
+	shared->ready = true;
+}
+
+static void
+be_middling(void)
+{
+	be_left_out(MIDDLING, MADV_DONTFORK);
+}
+
+static void
+be_emptied(void)
+{
+	be_left_out(MIDDLING, MADV_WIPEONFORK);
+}
+
+static void
+be_big_and_left_out(void)
+{
+	be_left_out(BIG, MADV_DONTFORK);
+}
+
+/* A fork waits until the thread that reads events has read of it. */
+static void
+be_monitored(void)
+{
+	struct uffdio_api api = {
+		.api = UFFD_API,
+		.features = UFFD_FEATURE_EVENT_FORK,
+	};
+	struct uffd_msg message;
+	struct uffdio_register range;
+	char *memory = mmap(NULL, 65536, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+
+	range = (struct uffdio_register) {
+		.range = { (uintptr_t)memory, 65536 },
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+	shared->cannot = fd < 0 || ioctl(fd, UFFDIO_API, &api) != 0 ||
+	    ioctl(fd, UFFDIO_REGISTER, &range) != 0;
+	shared->ready = true;
+	while (!shared->cannot && read(fd, &message, sizeof(message)) > 0)
+		continue;
+}
+
+static void (*const plays[])(void) = { be_in_vfork, be_big, be_monitored,
+	be_middling, be_emptied, be_big_and_left_out, be_in_short_vforks };
+
+enum play {
+	IN_VFORK,
+	BIG_ONE,
+	MONITORED,
+	MIDDLING_ONE,
+	EMPTIED,
+	BIG_LEFT_OUT,
+	SHORT_VFORKS
+};
+
+/* A separate program: this one, with "PLAY FD" on its command line. */
+static _Noreturn void
+run_target(char **argv)
+{
+	pthread_t thread;
+
+	shared = target_memory(atoi(argv[2]), sizeof(*shared));
+	pthread_create(&thread, NULL, tick, NULL);
+	plays[atoi(argv[1])]();
+	for (;;)
+		pause();
+}
+
+static void
+start(enum play play)
+{
+	shared = target_start(play, sizeof(*shared), &target);
+	while (!shared->ready)
+		nap_ms(1);
+	nap_ms(50);
+}
+
+static void
+end(void)
+{
+	target_end(target);
+	munmap(shared, sizeof(*shared));
+}
+
+static enum mu_status
+look(struct mu_report *answer, enum mu_check_stop stop, uint64_t max_pause_ms)
+{
+	struct mu_check check = {
+		.pid = target,
+		.stop = stop,
+		.timeout_ns =
+		    stop == MU_CHECK_STOP_AUTO ? 60000 * MS : 6000 * MS,
+		.max_pause_ns = max_pause_ms * MS,
+		.limit = 10,
+	};
+
+	return mu_check_process(&check, answer);
+}
+
+static void
+expect_unchecked(enum mu_check_stop stop, uint64_t max_pause_ms,
+    const char *words, uint64_t longest_ms)
+{
+	struct mu_report answer;
+
+	shared->longest_ns = 0;
+	ck_assert_int_eq(look(&answer, stop, max_pause_ms), MU_ERR_TIMEOUT);
+	ck_assert_msg(strstr(answer.info.reason, words) != NULL, "%s",
+	    answer.info.reason);
+	mu_check_release(&answer);
+	ck_assert_msg(shared->longest_ns < longest_ms * MS, "%lu ms",
+	    (unsigned long)(shared->longest_ns / MS));
+}
+
+/* _i: auto, fork, read */
+TEST_LOOP(thread_in_vfork, 0, 3)
+{
+	start(IN_VFORK);
+	expect_unchecked(
+	    (enum mu_check_stop)_i, 200, "uninterruptible sleep", 3000);
+	end();
+}
+
+/* _i: auto, fork, read. A child of vfork() shares the memory: partial. */
+TEST_LOOP(thread_in_short_sleeps, 0, 3)
+{
+	struct mu_report answer;
+	enum mu_status status;
+	int i;
+
+	start(SHORT_VFORKS);
+	for (i = 0; i < 5; i++) {
+		status = look(&answer, (enum mu_check_stop)_i, 2000);
+		ck_assert_msg(status == MU_OK || status == MU_PARTIAL, "%d: %s",
+		    status, answer.info.reason);
+		mu_check_release(&answer);
+	}
+	end();
+}
+
+/* It is known before the stop that there is too much. */
+TEST(too_much_to_read)
+{
+	struct mu_report answer;
+
+	start(BIG_ONE);
+	expect_unchecked(MU_CHECK_STOP_READ, 50, "--max-pause=3s", 3000);
+	ck_assert_int_eq(look(&answer, MU_CHECK_STOP_READ, 60000), MU_OK);
+	ck_assert_str_eq(answer.stop, "read");
+	mu_check_release(&answer);
+	ck_assert_int_eq(look(&answer, MU_CHECK_STOP_AUTO, 10000), MU_OK);
+	ck_assert_str_eq(answer.stop, "fork");
+	mu_check_release(&answer);
+	end();
+}
+
+TEST(no_time_at_all)
+{
+	start(BIG_ONE);
+	shared->longest_ns = 0;
+	expect_unchecked(MU_CHECK_STOP_FORK, 0 + 1, "--max-pause=1s", 3000);
+	end();
+}
+
+TEST(fork_waits_for_a_monitor)
+{
+	struct mu_report answer;
+
+	start(MONITORED);
+	if (shared->cannot) {
+		printf("SKIPPED: no userfaultfd (errno %d)\n", errno);
+		end();
+		return;
+	}
+	shared->longest_ns = 0;
+	ck_assert_int_eq(look(&answer, MU_CHECK_STOP_AUTO, 2000), MU_OK);
+	ck_assert_str_eq(answer.stop, "read");
+	mu_check_release(&answer);
+	ck_assert_int_eq(look(&answer, MU_CHECK_STOP_FORK, 2000), MU_ERR_BUSY);
+	ck_assert_ptr_nonnull(strstr(answer.info.reason, "userfaultfd"));
+	mu_check_release(&answer);
+	ck_assert_uint_lt(shared->longest_ns, 3000 * MS);
+	end();
+}
+
+/* By a copy; the one block that is lost, and no other. */
+static void
+expect_lost(enum mu_status status, uint64_t max_pause_ms)
+{
+	struct mu_report answer;
+	enum mu_status got;
+	int tries = 5;
+
+	do
+		got = look(&answer, MU_CHECK_STOP_AUTO, max_pause_ms);
+	while (got == MU_ERR_TIMEOUT && --tries > 0);
+	ck_assert_msg(got == status, "%d: %s", got, answer.info.reason);
+	ck_assert_str_eq(answer.stop, "fork");
+	ck_assert_uint_eq(answer.info.num_leaks, 1);
+	ck_assert_uint_ge(answer.info.leak_bytes, LOST_SIZE);
+	mu_check_release(&answer);
+}
+
+/* Little enough to be read while the copy is made. */
+TEST_LOOP(left_out_of_a_copy, 0, 2)
+{
+	start(_i == 0 ? MIDDLING_ONE : EMPTIED);
+	expect_lost(MU_OK, 2000);
+	end();
+}
+
+/* The rest is read while it may change, and the answer says so. */
+TEST(too_much_left_out)
+{
+	start(BIG_LEFT_OUT);
+	shared->longest_ns = 0;
+	expect_lost(MU_PARTIAL, 60);
+	ck_assert_uint_lt(shared->longest_ns, 2000 * MS);
+	expect_lost(MU_OK, 20000);
+	end();
+}
+
+static int
+play(int argc, char **argv)
+{
+	if (argc == TARGET_ARGC)
+		run_target(argv);
+	return -1;
+}
+
+SUITE(.play = play, .timeout = 400);

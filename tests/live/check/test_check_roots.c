@@ -1,0 +1,264 @@
+/*
+ * Roots of a process that is checked from outside: pointers in shared memory,
+ * in generated code or in the kernel keep blocks reachable; only the block lost
+ * on purpose is reported.
+ */
+#include <limits.h>
+#include <sys/syscall.h>
+
+#include "lib/check/check.h"
+#include "tests/support/built.h"
+#include "tests/support/graph/answer_array.h"
+#include "tests/support/stop/busy_victim.h"
+#include "tests/support/suite.h"
+
+#ifndef SYS_memfd_secret
+#define SYS_memfd_secret 447
+#endif
+
+#define CHECKS 5
+
+static const char *const places[] = { "moving", "moving_twice",
+	"child_of_a_server", "given_back", "written_shared", "written_private",
+	"behind_the_end", "generated_code", "generated_code_of_two",
+	"code_in_blocks", "closed_shared", "moving_on_tmpfs",
+	"written_on_tmpfs", "moving_without_leader",
+	"given_back_without_leader", "written_without_leader" };
+#define PLACES (int)(sizeof(places) / sizeof(places[0]))
+
+static const enum mu_check_stop ways[] = { MU_CHECK_STOP_FORK,
+	MU_CHECK_STOP_READ };
+
+static pid_t started, watched;
+static int input;
+
+/* False: the victim has no right to be what it should be. */
+static bool
+start(const char *place)
+{
+	bool is_ready;
+	int status;
+
+	char path[PATH_MAX], line[64] = "";
+	int in[2], out[2];
+	FILE *output;
+
+	built_path("tests/live/victims/victim_roots", path);
+	ck_assert(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0);
+	started = fork();
+	if (started == 0) {
+		dup2(in[0], 0);
+		dup2(out[1], 1);
+		execl(path, path, place, NULL);
+		_exit(127);
+	}
+	close(in[0]);
+	close(out[1]);
+	input = in[1];
+	output = fdopen(out[0], "r");
+	is_ready = fgets(line, sizeof(line), output) != NULL;
+	fclose(output);
+	if (is_ready)
+		ck_assert_int_eq(sscanf(line, "ready %d", &watched), 1);
+	else
+		ck_assert(waitpid(started, &status, 0) == started &&
+		    WIFEXITED(status) && WEXITSTATUS(status) == 77);
+	return is_ready;
+}
+
+static void
+expect_unharmed(void)
+{
+	int status;
+
+	ck_assert_int_eq(kill(watched, 0), 0);
+	close(input);
+	ck_assert_int_eq(waitpid(started, &status, 0), started);
+	ck_assert_int_eq(status, 0);
+}
+
+static void
+expect_one_lost(enum mu_check_stop stop)
+{
+	struct mu_check check = {
+		.pid = watched,
+		.stop = stop,
+		.timeout_ns = 60ull * 1000 * 1000 * 1000,
+		.max_pause_ns = 10ull * 1000 * 1000 * 1000,
+		.limit = 10,
+	};
+	struct mu_report answer;
+	enum mu_status status = mu_check_process(&check, &answer);
+	size_t i;
+
+	answer_array(&answer);
+	for (i = 0; i < answer.info.num_reported; i++)
+		if (answer.info.leaks[i].size != 40)
+			printf("%zu bytes at %lx\n", answer.info.leaks[i].size,
+			    (unsigned long)answer.info.leaks[i].begin);
+	ck_assert_msg(
+	    status == MU_OK, "%d: %s", (int)status, answer.info.reason);
+	ck_assert_uint_eq(answer.info.num_leaks, 1);
+	ck_assert_uint_eq(answer.info.num_reported, 1);
+	ck_assert_uint_ge(answer.info.leaks[0].size, 40);
+	free(answer.info.leaks);
+	mu_check_release(&answer);
+}
+
+TEST_LOOP(not_lost, 0, 2 * PLACES)
+{
+	int i;
+
+	if (!start(places[_i % PLACES])) {
+		close(input);
+		printf(
+		    "SKIPPED: %s: no rights to mount\n", places[_i % PLACES]);
+		return;
+	}
+	for (i = 0; i < CHECKS; i++)
+		expect_one_lost(ways[_i / PLACES]);
+	expect_unharmed();
+}
+
+/* The kernel alone has their addresses. */
+TEST_LOOP(alternate_stacks, 0, 2)
+{
+	int i;
+
+	start("alternate_stacks");
+	for (i = 0; i < CHECKS; i++)
+		expect_one_lost(ways[_i]);
+	expect_unharmed();
+}
+
+/* Under seccomp no thread is made to call, and the answer says so. */
+TEST(alternate_stacks_unasked)
+{
+	struct mu_check check = {
+		.timeout_ns = 60ull * 1000 * 1000 * 1000,
+		.limit = 100,
+	};
+	struct mu_report answer;
+
+	start("alternate_stacks_seccomp");
+	check.pid = watched;
+	ck_assert_int_eq(mu_check_process(&check, &answer), MU_PARTIAL);
+	ck_assert_ptr_nonnull(
+	    strstr(answer.info.reason, "alternate signal stacks"));
+	mu_check_release(&answer);
+	expect_unharmed();
+}
+
+TEST_LOOP(secret_memory, 0, 2)
+{
+	struct mu_check check = {
+		.stop = ways[_i],
+		.timeout_ns = 60ull * 1000 * 1000 * 1000,
+		.limit = 100,
+	};
+	struct mu_report answer;
+	int fd = (int)syscall(SYS_memfd_secret, 0);
+
+	if (fd < 0) {
+		printf("SKIPPED: no memfd_secret here\n");
+		return;
+	}
+	close(fd);
+	start("secret");
+	check.pid = watched;
+	ck_assert_int_eq(mu_check_process(&check, &answer), MU_PARTIAL);
+	ck_assert_msg(strstr(answer.info.reason, "could not be read") != NULL,
+	    "%s", answer.info.reason);
+	mu_check_release(&answer);
+	expect_unharmed();
+}
+
+/* Let it be dumped by gcore, and ask of the core. */
+static enum mu_status
+check_core(struct mu_report *answer)
+{
+	static char folder[] = "/tmp/check_roots.XXXXXX", path[PATH_MAX];
+	struct mu_check check = {
+		.core = path,
+		.timeout_ns = 60ull * 1000 * 1000 * 1000,
+		.limit = 100,
+	};
+	char command[2 * PATH_MAX];
+	enum mu_status status;
+
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/core.%d", folder, (int)watched);
+	snprintf(command, sizeof(command), "gcore -o %s/core %d >%s/log 2>&1",
+	    folder, (int)watched, folder);
+	ck_assert_int_eq(system(command), 0);
+	status = mu_check_core(&check, answer);
+	snprintf(command, sizeof(command), "rm -r %s", folder);
+	ck_assert_int_eq(system(command), 0);
+	return status;
+}
+
+/*
+ * A core does not tell where they are: that is said, if a block that is lost
+ * is large enough.
+ */
+TEST_LOOP(alternate_stacks_in_a_core, 0, 2)
+{
+	struct mu_report answer;
+	enum mu_status status;
+
+	if (system("command -v gcore >/dev/null") != 0) {
+		printf("SKIPPED: no gcore\n");
+		return;
+	}
+	start(_i == 0 ? "alternate_stacks" : "given_back");
+	status = check_core(&answer);
+	printf("%s\n", answer.info.reason);
+	if (_i == 0) {
+		ck_assert_int_eq(status, MU_PARTIAL);
+		ck_assert_ptr_nonnull(strstr(answer.info.reason,
+		    "of them can be alternate signal stacks"));
+	} else {
+		ck_assert_int_eq(status, MU_OK);
+		ck_assert_uint_eq(answer.info.num_leaks, 1);
+	}
+	mu_check_release(&answer);
+	expect_unharmed();
+}
+
+/* Takes CAP_SYS_ADMIN of the first user namespace, or less since 5.9. */
+static bool
+has_map_files(void)
+{
+	unsigned long begin, end;
+	char path[96];
+	FILE *maps = fopen("/proc/self/maps", "r");
+	int fd = -1;
+
+	if (maps != NULL && fscanf(maps, "%lx-%lx", &begin, &end) == 2) {
+		snprintf(path, sizeof(path), "/proc/self/map_files/%lx-%lx",
+		    begin, end);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+	}
+	if (maps != NULL)
+		fclose(maps);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/*
+ * A page that the process does not touch any more is found, and nothing is
+ * made of the holes beside it. By reading, the file tells which is which.
+ */
+TEST_LOOP(holes_stay, 0, 2)
+{
+	if (ways[_i] == MU_CHECK_STOP_READ && !has_map_files()) {
+		printf("SKIPPED: /proc/PID/map_files cannot be opened\n");
+		return;
+	}
+	start("sparse");
+	expect_one_lost(ways[_i]);
+	expect_unharmed();
+}
+
+SUITE(.timeout = 300);

@@ -1,0 +1,76 @@
+#!/bin/sh
+# The command with -p: text and JSON, in files, on a terminal, with colour and
+# without.
+set -u
+. tests/support/command/command.sh
+victim=$build/tests/live/victims/victim_plain
+unset NO_COLOR
+TERM=xterm
+export TERM
+
+is_ready() {
+	grep -q ready "$out"
+}
+
+name='a process'
+mkfifo "$work/in"
+"$victim" 0 <"$work/in" >"$out" &
+pid=$!
+pids=$pid
+exec 9>"$work/in"
+await is_ready || fail "not ready"
+"$command" -q -p "$pid" >"$work/text" 2>"$err"
+status=$?
+[ $status -eq 23 ] || fail "status $status: $(cat "$err")"
+has "$work/text" "Process $pid, "
+has "$work/text" "bytes unreachable at "
+"$command" -q --format=json --contents -o "$work/json" -p "$pid" 2>"$err"
+[ "$(stat -c %a "$work/json")" = 600 ] || fail "mode of the file"
+has "$work/json" "\"pid\": $pid,"
+has "$work/json" '"contents": "'
+if command -v python3 >/dev/null; then
+	python3 tests/support/command/json_schema.py \
+	    lib/writers/memunreachable-report.schema.json "$work/json" \
+	    >"$work/fits"
+	case $? in
+	0) ;;
+	77) cat "$work/fits" ;;
+	*) fail "not as the schema says: $(cat "$work/fits")" ;;
+	esac
+else
+	echo "SKIPPED: cli_usage: no python3"
+fi
+
+name='what is short'
+run 3 -p "$pid" --max-memory=1k
+has "$err" "--max-memory"
+has_no "$err" "raise RLIMIT_AS"
+run 3 -p "$pid" --timeout=1ms
+has "$err" "give it more time, such as --timeout="
+has_no "$err" "max-pause"
+
+name='colour'
+esc=$(printf '\033')
+has_no "$work/text" "$esc"
+"$command" -q --color=always -p "$pid" >"$work/text" 2>&1
+has "$work/text" "${esc}[1m"
+if has_terminals; then
+	terminal() {
+		script -qec "$1" /dev/null </dev/null >"$work/text" 2>&1
+	}
+	terminal "$command -p $pid"
+	has "$work/text" "${esc}[1m"
+	terminal "NO_COLOR=1 $command -q -p $pid"
+	has_no "$work/text" "${esc}["
+	terminal "TERM=dumb $command -q -p $pid"
+	has_no "$work/text" "${esc}["
+	terminal "$command -q --color=never -p $pid"
+	has_no "$work/text" "${esc}["
+else
+	echo "SKIPPED: cli_process: no terminal can be made (script(1), /dev/pts)"
+fi
+exec 9>&-
+wait "$pid"
+pids=
+
+[ "$failures" -eq 0 ]

@@ -1,0 +1,76 @@
+#!/bin/sh
+# A thread of a command ends the program by _exit(), _Exit() or quick_exit()
+# while others are in malloc: the program is checked as after exit() and ends
+# with its status; where it cannot be checked it ends at once.
+set -u
+. tests/support/command/command.sh
+victim=$build/tests/live/victims/victim_exit_calls
+LIBRARY=$build/libmemunreachable.so.0
+runs=${EXIT_CALLS_RUNS:-3}
+
+# play STATUS END [ARG]: quickly enough that nothing waited for a deadline.
+play() {
+	wanted=$1
+	end=$2
+	shift 2
+	begin=$(date +%s)
+	run "$wanted" --unchecked=ok --timeout=60s -- "$victim" "$end" "$@"
+	[ $(($(date +%s) - begin)) -lt 30 ] || fail "$end: it hung"
+}
+
+name='malloc is frozen'
+for end in _exit _Exit quick_exit exits quick_exits exits_of_both; do
+	i=0
+	while [ $i -lt "$runs" ]; do
+		play 23 "$end" leak
+		has "$err" " 24 bytes in 1 allocation unreachable out of "
+		has_no "$err" "partial"
+		i=$((i + 1))
+	done
+done
+
+name='the status stays'
+for end in _exit _Exit quick_exit two_calls exits quick_exits exits_of_both \
+    call_beside_exit handler handler_of_many jumps vfork_children \
+    fork_children exit_handler quick_exit_handler lock_of_callback \
+    filter_kills filter_refuses only_exit; do
+	i=0
+	while [ $i -lt "$runs" ]; do
+		play 5 "$end"
+		i=$((i + 1))
+	done
+	timeout 60 "$victim" "$end"
+	[ $? -eq 5 ] || fail "$end: another status without the command"
+	LD_PRELOAD=$LIBRARY timeout 60 "$victim" "$end"
+	[ $? -eq 5 ] || fail "$end: another status without options"
+	LD_PRELOAD=$LIBRARY MEMUNREACHABLE_OPTIONS=log_path=/dev/null:at_exit=1 \
+	    timeout 60 "$victim" "$end"
+	[ $? -eq 5 ] || fail "$end: another status with at_exit"
+done
+
+name='children'
+run 5 --unchecked=ok --children -- "$victim" vfork_children
+# What threads of the parent held is lost in a child.
+"$command" --limit=1 --unchecked=ok --children -- "$victim" fork_children \
+    >"$out" 2>&1
+status=$?
+[ $status -eq 5 ] || [ $status -eq 23 ] || fail "fork_children: status $status"
+
+# Its check is given up, and the program ends.
+name='a command that is killed'
+i=0
+while [ $i -lt 10 ]; do
+	(TMPDIR=$work exec "$command" -- "$victim" _exit) >"$out" 2>&1 &
+	pids=$!
+	sleep "0.0$((2 + i / 3))$((i * 7 % 10))"
+	kill -9 "$pids" 2>/dev/null
+	wait "$pids" 2>/dev/null
+	pids=
+	is_over() {
+		! pgrep -f "^$victim" >/dev/null
+	}
+	await is_over || fail "the program hangs"
+	i=$((i + 1))
+done
+
+[ "$failures" -eq 0 ]

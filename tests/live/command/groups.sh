@@ -1,0 +1,117 @@
+#!/bin/sh
+# Groups of lost blocks: the blocks that one function lost are one group, in a
+# process, in a core, at the end of a command, and with a recorder; the totals
+# of all groups add up.
+set -u
+. tests/support/script_setup.sh
+sources=tests/live/command/groups
+command=$build/memunreachable
+program=$work/families
+
+is_ready() {
+	grep -q '^ready' "$work/lost" 2>/dev/null || ! kill -0 "$pid" 2>/dev/null
+}
+
+start() {
+	rm -f "$work/in" "$work/lost"
+	mkfifo "$work/in"
+	"$@" <"$work/in" >"$work/lost" &
+	pid=$!
+	pids=$pid
+	exec 9>"$work/in"
+	await is_ready
+}
+
+stop() {
+	exec 9>&-
+	wait "$pid"
+	pids=
+}
+
+# NAME FAMILIES: see compare.py.
+judge() {
+	python3 $sources/compare.py "$work/lost" "$work/report" "$2" \
+	    >"$work/verdict" || fail "$1: $(cat "$work/verdict")"
+	echo "$1: $(tail -n 1 "$work/verdict")"
+	python3 tests/support/command/json_schema.py \
+	    lib/writers/memunreachable-report.schema.json "$work/report" ||
+		[ $? -eq 77 ] || fail "$1: the report is not as the schema says"
+}
+
+json="--format=json --limit=100000"
+
+# The program runs; $1 is its name.
+look() {
+	for by in stack shape type module; do
+		families=0
+		case $by in stack | shape) families=1 ;; esac
+		# shellcheck disable=SC2086
+		"$command" -q $json --by=$by -p "$pid" >"$work/report"
+		judge "$1, -p --by=$by" $families
+	done
+	if command -v gcore >/dev/null; then
+		gcore -o "$work/core" "$pid" >/dev/null 2>&1
+		# shellcheck disable=SC2086
+		"$command" -q $json --core "$work/core.$pid" --exe "$program" \
+		    >"$work/report"
+		judge "$1, --core" 1
+		rm -f "$work/core.$pid"
+	else
+		echo "SKIPPED: no gcore"
+	fi
+}
+
+# What a reader sees: names, totals, what hangs, and what the limit cut.
+read_text() {
+	"$command" -q -p "$pid" >"$work/text"
+	grep -q '^  16.4 KiB in 300 blocks: 300 × 56 bytes$' "$work/text" ||
+		fail "no group of 300: $(cat "$work/text")"
+	grep -q 'in 50 blocks: 10 × probably session, 4 blocks hang on each$' \
+	    "$work/text" || fail "no sessions: $(cat "$work/text")"
+	grep -q '^   +0x38  1 × 504 bytes$' "$work/text" ||
+		fail "no buffers: $(cat "$work/text")"
+	! grep -q SHELL "$work/text" || fail "contents are shown"
+	"$command" -q --contents -p "$pid" >"$work/text"
+	grep -q '"SHELL=/' "$work/text" || fail "no text: $(cat "$work/text")"
+	"$command" -q --limit=3 -p "$pid" >"$work/text"
+	[ "$(grep -c ' × .*\( hang on each\|bytes\|session\)$' "$work/text")" \
+	    -ge 3 ] || fail "not 3 groups: $(cat "$work/text")"
+	grep -q '^  \.\.\. and [0-9]* more groups, [0-9.]* [KM]iB$' \
+	    "$work/text" || fail "no rest: $(cat "$work/text")"
+	"$command" -q --by=block -p "$pid" >"$work/text"
+	! grep -q ' × ' "$work/text" || fail "groups with --by=block"
+	[ "$(grep -c '^  56 bytes unreachable at ' "$work/text")" -le 100 ] ||
+		fail "more than 100 entries"
+}
+
+if ! command -v python3 >/dev/null; then
+	echo "SKIPPED: no python3"
+	exit 77
+fi
+for compiler in "g++ -O0" "g++ -O2 -s" "clang++ -O1"; do
+	if ! command -v "${compiler%% *}" >/dev/null; then
+		echo "SKIPPED: no ${compiler%% *}"
+		continue
+	fi
+	# shellcheck disable=SC2086
+	$compiler -std=c++17 -D_GNU_SOURCE -I. $sources/families.cc \
+	    -o "$program" 2>"$work/errors" ||
+		fail "not compiled: $(cat "$work/errors")"
+	start "$program"
+	look "$compiler"
+	[ "$compiler" != "g++ -O2 -s" ] || read_text
+	stop
+done
+# shellcheck disable=SC2086
+"$command" $json -o "$work/report" -- "$program" ends >"$work/lost"
+judge "--" 1
+# Each family was allocated by a separate function, except the pairs.
+# shellcheck disable=SC2086
+"$command" $json --backtrace -o "$work/report" -- "$program" ends >"$work/lost"
+judge "-- with stacks" 0
+# shellcheck disable=SC2086
+"$command" $json --backtrace --by=shape -o "$work/report" -- \
+    "$program" ends >"$work/lost"
+judge "-- with stacks, by shape" 0
+
+[ $failures -eq 0 ] || exit 1

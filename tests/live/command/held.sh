@@ -1,0 +1,200 @@
+#!/bin/sh
+# --retained, --why and --in-use for a process, a core, and a command at its
+# end, as text and as JSON.
+set -u
+. tests/support/command/command.sh
+victim=$build/tests/live/victims/victim_held
+
+is_ready() {
+	grep -q ready "$work/said"
+}
+
+word() {
+	awk -v name="$1" '{ for (i = 1; i < NF; i++)
+		if ($i == name) print $(i + 1) }' "$work/said"
+}
+
+# The holders that a report must name, whichever way it was made.
+expect_holders() {
+	has "$1" "% of the heap (4"
+	has "$1" ") is held by variable cache in victim_held: 4001 blocks"
+	has "$1" "variable pointers in victim_held"
+	has "$1" "variable kept_inside in victim_held"
+	has "$1" "thread-local variables of thread"
+	has "$1" "about: thread"
+	has "$1" ", of variable other_one in victim_held and others"
+}
+
+# The report in $work/json.
+fits_schema() {
+	if ! command -v python3 >/dev/null; then
+		echo "SKIPPED: held: no python3"
+		return
+	fi
+	python3 tests/support/command/json_schema.py \
+	    lib/writers/memunreachable-report.schema.json "$work/json" \
+	    >"$work/fits"
+	case $? in
+	0) ;;
+	77) cat "$work/fits" ;;
+	*) fail "not as the schema says: $(cat "$work/fits")" ;;
+	esac
+}
+
+mkfifo "$work/in"
+"$victim" <"$work/in" >"$work/said" &
+pid=$!
+pids=$pid
+exec 9>"$work/in"
+await is_ready || fail "not ready"
+
+name='retained, of a process'
+"$command" -q --retained -p "$pid" >"$work/text" 2>"$err" ||
+	fail "status $?: $(cat "$err")"
+expect_holders "$work/text"
+has "$work/text" "'worker', handle() at victim_held.c:"
+"$command" -q --retained=2 -p "$pid" >"$work/text" 2>"$err"
+has "$work/text" "more holders"
+has_no "$work/text" "kept_inside"
+
+name='why'
+"$command" -q --why="$(word name)" -p "$pid" >"$work/text" 2>"$err"
+has "$work/text" "variable cache in victim_held, +0x8"
+has "$work/text" "-> block of 15.6 KiB at $(word table | cut -c3-), +0x3e78"
+has "$work/text" "-> block of 216 bytes at $(word session | cut -c3-), +0x8"
+has "$work/text" "block of 24 bytes at $(word name | cut -c3-)"
+"$command" -q --why="$(word shared)" --all -p "$pid" >"$work/text" 2>"$err"
+has "$work/text" "    variable shared_one in victim_held, +0x0"
+has "$work/text" "    variable other_one in victim_held, +0x0"
+"$command" -q --why=1000 -p "$pid" >"$work/text" 2>"$err"
+has "$work/text" "no live block has this address"
+
+name='in use'
+"$command" -q --in-use -p "$pid" >"$work/text" 2>"$err"
+has "$work/text" "2000  216 bytes"
+has "$work/text" "2000  24 bytes, text, 1950 repeat a text"
+has_no "$work/text" "customer number"
+"$command" -q --in-use --contents -p "$pid" >"$work/text" 2>"$err"
+has "$work/text" '"customer number 1'
+
+name='a core'
+if command -v gcore >/dev/null &&
+    gcore -o "$work/core" "$pid" >/dev/null 2>&1; then
+	"$command" -q --retained --core "$work/core.$pid" >"$work/text" 2>"$err"
+	expect_holders "$work/text"
+	"$command" -q --why="$(word name)" --core "$work/core.$pid" \
+	    >"$work/text" 2>"$err"
+	has "$work/text" "variable cache in victim_held, +0x8"
+else
+	echo "SKIPPED: held: no gcore"
+fi
+
+name='a command'
+"$command" -q --retained --in-use -- "$victim" </dev/null >"$work/said" \
+    2>"$work/text"
+expect_holders "$work/text"
+has "$work/text" "2000  216 bytes"
+
+name='who allocated it'
+"$command" -q --backtrace --in-use \
+    -- "$victim" </dev/null >"$work/said" 2>"$work/text"
+has "$work/text" "By the stack that allocated it ("
+has "$work/text" "2000  421.9 KiB asked for"
+has "$work/text" "(new_session)"
+"$command" -q --backtrace --retained -- "$victim" </dev/null >"$work/said" \
+    2>"$work/text"
+has "$work/text" ", allocated in fill_cache() at victim_held.c:"
+"$command" -q --backtrace --format=json --in-use -o "$work/json" \
+    -- "$victim" </dev/null >"$work/said"
+has "$work/json" '"function": "new_session"'
+fits_schema
+
+name='JSON'
+"$command" -q --format=json --retained --in-use --contents --all \
+    --why="$(word name)" -p "$pid" >"$work/json" 2>"$err"
+has "$work/json" '"retained_blocks": 4001'
+has "$work/json" '"text": "customer number 1'
+has "$work/json" '"why_found": '
+fits_schema
+
+name='bad values'
+run 2 -p "$pid" --retained=0
+has "$err" "1 to 1000"
+run 2 -p "$pid" --why=0:Session
+has "$err" "the address of a block"
+run 2 -p "$pid" --why=12:
+has "$err" "or a type"
+
+name='types'
+cat >"$work/shapes.cc" <<'END'
+#include <cstdio>
+#include <unistd.h>
+#include <vector>
+struct Shape { virtual ~Shape() {} int sides[20]; };
+struct Circle : Shape { int radius[30]; };
+std::vector<Shape *> shapes;
+int main()
+{
+	for (int i = 0; i < 100; i++)
+		shapes.push_back(new Circle);
+	std::printf("ready circle %p\n", (void *)shapes[50]);
+	std::fflush(stdout);
+	char byte;
+	while (read(0, &byte, 1) > 0)
+		continue;
+}
+END
+"${CXX:-c++}" -g -O1 -o "$work/shapes" "$work/shapes.cc" || fail "no program"
+mkfifo "$work/more"
+"$work/shapes" <"$work/more" >"$work/said" &
+shapes=$!
+pids="$pids $shapes"
+exec 8>"$work/more"
+await is_ready || fail "not ready"
+"$command" -q --why="$(word circle)" -p "$shapes" >"$work/text" 2>"$err"
+has "$work/text" "variable shapes in shapes, +0x0"
+has "$work/text" "-> Circle, block of 216 bytes at $(word circle | cut -c3-)"
+"$command" -q --in-use -p "$shapes" >"$work/text" 2>"$err"
+has "$work/text" "100  216 bytes, Circle"
+
+name='why a type'
+"$command" -q --why=2:Circle -p "$shapes" >"$work/text" 2>"$err"
+has "$work/text" "Why Circle lives: 21.1 KiB in 100 reachable blocks"
+[ "$(grep -c 'variable shapes in shapes, +0x0' "$work/text")" -eq 2 ] ||
+	fail "not two paths: $(cat "$work/text")"
+[ "$(grep -c -e '-> Circle, block of 216 bytes' "$work/text")" -eq 2 ] ||
+	fail "not two circles: $(cat "$work/text")"
+"$command" -q --why='1:C*c?e' -p "$shapes" >"$work/text" 2>"$err"
+has "$work/text" "-> Circle, block of 216 bytes"
+"$command" -q --why=Square -p "$shapes" >"$work/text" 2>"$err"
+has "$work/text" "no reachable block has this type"
+"$command" -q --format=json --why=Circle --all --in-use -p "$shapes" \
+    >"$work/json" 2>"$err"
+has "$work/json" '"blocks": 100'
+fits_schema
+exec 8>&-
+wait "$shapes"
+
+name='types with data before the object'
+if command -v python3 >/dev/null; then
+	PYTHONMALLOC=malloc python3 -c 'import sys
+items = {i: "item %d" % i for i in range(20000)}
+print("ready", flush=True)
+sys.stdin.read()' <"$work/more" >"$work/said" &
+	objects=$!
+	pids="$pids $objects"
+	exec 8>"$work/more"
+	await is_ready || fail "not ready"
+	"$command" -q --retained -p "$objects" >"$work/text" 2>"$err"
+	has "$work/text" "-> dict, block of "
+	exec 8>&-
+	wait "$objects"
+else
+	echo "SKIPPED: held: no python3"
+fi
+
+exec 9>&-
+wait "$pid"
+pids=
+
+[ "$failures" -eq 0 ]

@@ -1,0 +1,164 @@
+#!/bin/sh
+# The types of lost blocks, compared with what programs print: g++ and clang++,
+# each library, with and without optimisation, debug information and symbols. A
+# type that is called certain must be right.
+set -u
+. tests/support/script_setup.sh
+sources=tests/live/command/types
+command=$build/memunreachable
+checked=0
+
+is_ready() {
+	grep -q '^ready' "$work/lost" 2>/dev/null || ! kill -0 "$pid" 2>/dev/null
+}
+
+# Start a program, which waits.
+start() {
+	rm -f "$work/in" "$work/lost"
+	mkfifo "$work/in"
+	"$@" <"$work/in" >"$work/lost" &
+	pid=$!
+	pids=$pid
+	exec 9>"$work/in"
+	await is_ready
+}
+
+stop() {
+	exec 9>&-
+	wait "$pid"
+	pids=
+}
+
+# How many percent of what is found must be named in $work/report, and how many
+# percent must be found.
+judge() {
+	checked=$((checked + 1))
+	python3 $sources/compare.py "$work/lost" "$work/report" "$@" \
+	    >"$work/verdict" || fail "$(cat "$work/verdict")"
+	echo "$name: $(tail -n 1 "$work/verdict")"
+	python3 tests/support/command/json_schema.py \
+	    lib/writers/memunreachable-report.schema.json "$work/report" ||
+		[ $? -eq 77 ] || fail "the report is not as the schema says"
+}
+
+# "PERCENT [PERCENT]" COMMAND...
+check_process() {
+	percent=$1
+	shift
+	start "$@"
+	"$command" -p "$pid" --format=json --limit=1000 >"$work/report"
+	# shellcheck disable=SC2086
+	judge $percent
+	stop
+}
+
+check_core() {
+	start "$2"
+	gcore -o "$work/core" "$pid" >/dev/null 2>&1
+	"$command" --core "$work/core.$pid" --exe "$2" --format=json \
+	    --limit=1000 >"$work/report"
+	judge "$1"
+	rm -f "$work/core.$pid"
+	stop
+}
+
+check_command() {
+	"$command" --format=json --limit=1000 --output="$work/report" \
+	    -- "$2" ends >"$work/lost"
+	judge "$1"
+}
+
+# NAME SOURCE PERCENT COMPILER FLAG... (without a compiler or a library: skipped)
+play() {
+	name="$1, $2" source=$sources/$2 wanted=$3
+	shift 3
+	rm -f "$work/program"
+	echo "#include <memory>" >"$work/any.cc"
+	echo "int main() { return 0; }" >>"$work/any.cc"
+	if ! "$@" -o "$work/any" "$work/any.cc" 2>"$work/errors"; then
+		echo "SKIPPED: $name: $(head -n 1 "$work/errors")"
+		return
+	fi
+	if ! "$@" -std=c++17 -D_GNU_SOURCE -I. "$source" \
+	    -o "$work/program" 2>"$work/errors"; then
+		fail "not compiled: $(cat "$work/errors")"
+		return
+	fi
+	check_process "$wanted" "$work/program"
+}
+
+play_c() {
+	name="$1, ${2##*/}" source=$2 wanted=$3
+	shift 3
+	if ! command -v "$1" >/dev/null; then
+		echo "SKIPPED: $name: no $1"
+	elif ! "$@" -w -D_GNU_SOURCE -I. -I$sources "$source" \
+	    -o "$work/program" 2>"$work/errors"; then
+		fail "not compiled: $(cat "$work/errors")"
+	else
+		check_process "$wanted" "$work/program"
+	fi
+}
+
+if ! command -v python3 >/dev/null; then
+	echo "SKIPPED: no python3"
+	exit 77
+fi
+play "g++ -O2 -g" containers.cc 60 g++ -O2 -g
+play "clang++ -O0 -g" containers.cc 30 clang++ -O0 -g
+play "clang++ -O2 -g, libc++" containers.cc 20 \
+	clang++ -O2 -g -stdlib=libc++
+play_c "gcc -O0 -g" $sources/structures.c 80 gcc -O0 -g
+play_c "clang -O2 -g" $sources/structures.c 80 clang -O2 -g
+for seed in 1 3; do
+	python3 $sources/generate.py $seed >"$work/generated.c"
+	play_c "gcc -g, seed $seed" "$work/generated.c" 40 gcc -O1 -g
+done
+play "g++ -O0 -g" never_written.cc 0 g++ -O0 -g
+play "clang++ -O2, stripped" never_written.cc 0 clang++ -O2 -s
+play "g++ -O0 -g" members.cc 0 g++ -O0 -g
+play "g++ -O2 -g" members.cc 0 g++ -O2 -g
+play "clang++ -O2, stripped" members.cc 0 clang++ -O2 -s
+play "g++ -O2, stripped" members.cc 0 g++ -O2 -s
+play "g++ -O0 -g" classes.cc 90 g++ -O0 -g
+play "g++ -O2, no PIE, no relro" classes.cc 90 g++ -O2 -no-pie -z norelro
+play "g++ -O2 -fno-rtti" classes.cc 90 g++ -O2 -fno-rtti
+play "g++ -O2, static, stripped" classes.cc 90 g++ -O2 -s -static
+play "clang++ -O0 -g" classes.cc 90 clang++ -O0 -g
+play "clang++ -O2, stripped" classes.cc 90 clang++ -O2 -s
+play "clang++ -O0, libc++" classes.cc 90 clang++ -O0 -stdlib=libc++
+play "clang++ -O2, libc++, stripped" classes.cc 90 \
+	clang++ -O2 -s -stdlib=libc++
+play "g++ -O2, stripped" classes.cc 90 g++ -O2 -s
+if [ -x "$work/program" ]; then
+	name="g++ -O2, stripped, --"
+	check_command 90 "$work/program"
+	name="g++ -O2, stripped, --core"
+	if command -v gcore >/dev/null; then
+		check_core 90 "$work/program"
+	else
+		echo "SKIPPED: $name: no gcore"
+	fi
+fi
+name=GLib
+flags=$(pkg-config --cflags --libs gobject-2.0 2>/dev/null)
+# shellcheck disable=SC2086
+if [ -z "$flags" ]; then
+	echo "SKIPPED: $name: no libglib2.0-dev"
+elif ! "${CC:-cc}" -O1 -D_GNU_SOURCE -I. $sources/gobjects.c \
+    -o "$work/gobjects" $flags 2>"$work/errors"; then
+	fail "not compiled: $(cat "$work/errors")"
+else
+	# Slices are not blocks of malloc.
+	check_process 100 env G_SLICE=always-malloc "$work/gobjects"
+fi
+# What the interpreter still refers to is not lost.
+for python in /usr/bin/python3 \
+    "$(python3 -c 'import sys; print(sys.executable)')"; do
+	name="CPython, $python"
+	[ ! -x "$python" ] || check_process "100 20" \
+		env PYTHONMALLOC=malloc "$python" $sources/objects.py
+done
+
+[ $failures -eq 0 ] || exit 1
+[ $checked -gt 0 ] || exit 77

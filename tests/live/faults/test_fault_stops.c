@@ -1,0 +1,111 @@
+/*
+ * Kill, stop, or stop and continue collector and sweeper at each of their
+ * system calls. A kill is distinguished from a stop that outlasts the deadline,
+ * a short stop has no effect, and afterwards the program is unharmed and the
+ * next pass is right.
+ */
+#include "tests/support/faults/fault_walk.h"
+#include "tests/support/suite.h"
+
+/* Of a pass that waits for its end; a stopped collector has 2 s more. */
+#define SHORT_MS 300
+#define LONG_MS 30000
+
+static struct walk walk;
+
+/* After its last word a helper's end makes no difference. */
+static bool
+is_right(const struct fault *fault, const struct failing_pass *failing)
+{
+	int status = failing->info.status;
+
+	/* By signal under a filter: the child that tries it first. */
+	if (strstr(failing->info.reason, "the child that tries") != NULL ||
+	    strstr(failing->info.reason, "cannot try signals") != NULL)
+		return !failing->checked && fault->act != FAULT_PAUSE;
+	switch (fault->act) {
+	case FAULT_KILL:
+		return failing->checked || status == MEMUNREACHABLE_HELPER_DIED;
+	case FAULT_STOP:
+		return failing->checked || status == MEMUNREACHABLE_TIMEOUT;
+	default:
+		return status == MEMUNREACHABLE_COMPLETE;
+	}
+}
+
+/* False when there is no such call. */
+static bool
+spoil(const struct fault *fault)
+{
+	struct failing_pass failing;
+
+	if (fault->act == FAULT_STOP)
+		mu_library.options.timeout = SHORT_MS;
+	walk_pass(&walk, fault, &failing);
+	mu_library.options.timeout = LONG_MS;
+	if (!failing.acted)
+		return false;
+	walk_count(&walk, &failing);
+	ck_assert_msg(is_right(fault, &failing),
+	    "%s call %u (%s): status %d, %s", role_names[fault->role],
+	    fault->nth, call_name(walk.record->acted_on), failing.info.status,
+	    failing.info.reason);
+	assert_at_once(&failing);
+	belongings_check(&walk.own, &failing);
+	return true;
+}
+
+/* MORE: of N steps so far, how many to go on at a time. */
+static void
+each_call(enum walk_method method, enum fault_role role, enum fault_act act,
+    unsigned more)
+{
+	struct fault fault = {
+		.role = role, .nr = ANY_CALL, .act = act, .nth = 1
+	};
+
+	if (!walk_begin(&walk, method, role))
+		return;
+	while (walk_in_time(&walk) && spoil(&fault))
+		fault.nth +=
+		    walk_full() || more == 0 ? 1 : 1 + fault.nth / more;
+	walk_end(&walk);
+}
+
+TEST(collector_killed)
+{
+	each_call(METHOD_PTRACE, ROLE_COLLECTOR, FAULT_KILL, 0);
+}
+
+TEST(collector_stopped)
+{
+	each_call(METHOD_PTRACE, ROLE_COLLECTOR, FAULT_STOP, 1);
+}
+
+TEST(collector_paused)
+{
+	each_call(METHOD_PTRACE, ROLE_COLLECTOR, FAULT_PAUSE, 4);
+}
+
+TEST_LOOP(sweeper_killed, 0, NUM_METHODS)
+{
+	each_call(_i, ROLE_SWEEPER, FAULT_KILL, _i == METHOD_SIGNAL ? 0 : 8);
+}
+
+TEST_LOOP(sweeper_stopped, 0, METHOD_SIGNAL + 1)
+{
+	each_call(_i, ROLE_SWEEPER, FAULT_STOP, 1);
+}
+
+TEST_LOOP(sweeper_paused, 0, METHOD_SIGNAL + 1)
+{
+	each_call(_i, ROLE_SWEEPER, FAULT_PAUSE, 4);
+}
+
+/* Its ptrace() is refused; then the signal's method has its turn, or not. */
+TEST(refused_collector_killed)
+{
+	each_call(METHOD_REFUSED, ROLE_COLLECTOR, FAULT_KILL, 0);
+}
+
+SUITE(.begin = walk_limit, .timeout = 1200);

@@ -1,0 +1,235 @@
+/*
+ * Roots: memory that the program shares with other processes or between its
+ * mappings. A fork does not copy it, so it changes while the image is searched;
+ * and it may hold data that this process has never touched.
+ */
+#include <sys/prctl.h>
+
+#include "tests/support/pass/live_mappings.h"
+#include "tests/support/suite.h"
+
+#define RW (PROT_READ | PROT_WRITE)
+#define PAGE ((size_t)4096)
+
+/*
+ * A thread that moves pointers from one half of a mapping to the other and
+ * back: each is always in one of the two, or in both.
+ */
+#define POINTERS 20000
+#define HALF (POINTERS * sizeof(void *))
+
+struct mover {
+	void **from, **to; /* mappings, or two names of the same */
+	int fd;            /* moved by pwrite(); -1: by stores */
+	bool stop;
+	unsigned long moves;
+};
+
+LIVE void
+move_by_file(const struct mover *mover, bool back)
+{
+	void *word;
+	size_t i;
+
+	for (i = 0; i < 64; i++) {
+		word = mover->from[i + (back ? 64 : 0)];
+		pwrite(mover->fd, &word, sizeof(word),
+		    (off_t)((i + (back ? 0 : 64)) * sizeof(word)));
+		word = NULL;
+		pwrite(mover->fd, &word, sizeof(word),
+		    (off_t)((i + (back ? 64 : 0)) * sizeof(word)));
+	}
+}
+
+LIVE void
+move_all(void *volatile *from, void *volatile *to)
+{
+	size_t i;
+
+	for (i = 0; i < POINTERS; i++) {
+		to[i] = from[i];
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		from[i] = NULL;
+	}
+}
+
+static void *
+mover_main(void *arg)
+{
+	struct mover *mover = arg;
+	bool back = false;
+
+	while (!__atomic_load_n(&mover->stop, __ATOMIC_ACQUIRE)) {
+		if (mover->fd >= 0)
+			move_by_file(mover, back);
+		else if (back)
+			move_all(mover->to, mover->from);
+		else
+			move_all(mover->from, mover->to);
+		back = !back;
+		__atomic_add_fetch(&mover->moves, 1, __ATOMIC_RELEASE);
+	}
+	return NULL;
+}
+
+LIVE void
+fill(void **from, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		put(&from[i], block_new(24));
+}
+
+/* Nothing is lost while they move, and the one that is, is found. */
+LIVE void
+expect_all_found(struct mover *mover, int passes)
+{
+	uintptr_t lost = block_new(40);
+	pthread_t thread;
+	int i;
+
+	EXPECT_LOST(lost);
+	ck_assert_int_eq(pthread_create(&thread, NULL, mover_main, mover), 0);
+	for (i = 0; i < passes; i++)
+		EXPECT_LOST(lost);
+	__atomic_store_n(&mover->stop, true, __ATOMIC_RELEASE);
+	pthread_join(thread, NULL);
+	ck_assert_uint_gt(mover->moves, 0);
+	EXPECT_LOST(lost);
+}
+
+static char *
+map_bytes(size_t size, int protection, int flags, int fd)
+{
+	char *mapping = mmap(NULL, size, protection, flags, fd, 0);
+
+	ck_assert_ptr_ne(mapping, MAP_FAILED);
+	return mapping;
+}
+
+/* _i: anonymous, a memfd, a file of a tmpfs. */
+static int
+shared_file(int kind)
+{
+	int fd = -1;
+
+	if (kind == 1)
+		fd = memfd_create("shared", MFD_CLOEXEC);
+	else if (kind == 2)
+		fd = unnamed_file("/dev/shm");
+	if (fd >= 0)
+		ck_assert_int_eq(ftruncate(fd, 2 * HALF), 0);
+	return fd;
+}
+
+TEST_LOOP(moved_by_stores, 0, 3)
+{
+	int fd = shared_file(_i);
+	char *mapping = map_bytes(
+	    2 * HALF, RW, MAP_SHARED | (fd < 0 ? MAP_ANONYMOUS : 0), fd);
+	struct mover mover = { .fd = -1 };
+
+	mover.from = (void **)mapping;
+	mover.to = (void **)(mapping + HALF);
+	fill(mover.from, POINTERS);
+	expect_all_found(&mover, 20);
+}
+
+/* From one mapping to another one; the second cannot be read as it is. */
+TEST(moved_by_another_name)
+{
+	int fd = shared_file(1);
+	char *first = map_bytes(2 * HALF, RW, MAP_SHARED, fd);
+	char *second = map_bytes(2 * HALF, RW, MAP_SHARED, fd);
+	struct mover mover = { .fd = -1 };
+
+	mover.from = (void **)first;
+	mover.to = (void **)(second + HALF);
+	fill(mover.from, POINTERS);
+	expect_all_found(&mover, 20);
+}
+
+/* A private mapping of a file that others write to. */
+TEST_LOOP(moved_by_writes, 0, 2)
+{
+	int fd = shared_file(1);
+	struct mover mover = { .fd = fd };
+	void **writable = (void **)map_bytes(2 * HALF, RW, MAP_SHARED, fd);
+
+	fill(writable, 64);
+	munmap(writable, 2 * HALF);
+	mover.from = (void **)map_bytes(
+	    2 * HALF, PROT_READ, _i == 0 ? MAP_PRIVATE : MAP_SHARED, fd);
+	expect_all_found(&mover, 20);
+}
+
+/* Written through a descriptor, mapped, and never looked at. */
+TEST_LOOP(written_not_touched, 0, 4)
+{
+	int fd = shared_file(1 + _i / 2);
+	uintptr_t block = block_new(72), word = 0;
+	void *source;
+	char *mapping;
+
+	put(&source, block);
+	ck_assert_int_eq(
+	    pwrite(fd, &source, sizeof(source), 3 * PAGE + 8), sizeof(source));
+	drop(&source);
+	mapping =
+	    map_bytes(2 * HALF, RW, _i % 2 == 0 ? MAP_SHARED : MAP_PRIVATE, fd);
+	EXPECT_LEAKS(0);
+	ck_assert_int_eq(
+	    pwrite(fd, &word, sizeof(word), 3 * PAGE + 8), sizeof(word));
+	EXPECT_LOST(block);
+	munmap(mapping, 2 * HALF);
+}
+
+TEST(given_back)
+{
+	char *mapping = map_bytes(2 * HALF, RW, MAP_SHARED | MAP_ANONYMOUS, -1);
+	uintptr_t block = block_new(72);
+
+	put(mapping + 5 * PAGE, block);
+	ck_assert_int_eq(madvise(mapping, 2 * HALF, MADV_DONTNEED), 0);
+	EXPECT_LEAKS(0);
+	drop(mapping + 5 * PAGE);
+	EXPECT_LOST(block);
+}
+
+/* A child of a server that forked before it was asked. */
+TEST(child_of_a_server)
+{
+	char *mapping = map_bytes(2 * HALF, RW, MAP_SHARED | MAP_ANONYMOUS, -1);
+	uintptr_t block = block_new(72);
+	int status;
+	pid_t pid;
+
+	put(mapping + 5 * PAGE, block);
+	pid = fork();
+	if (pid == 0) {
+		EXPECT_LEAKS(0);
+		drop(mapping + 5 * PAGE);
+		EXPECT_LOST(block);
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+}
+
+/* Of 1 GiB one page holds something, and no other does afterwards. */
+TEST(holes_stay)
+{
+	size_t size = (size_t)1 << 30;
+	char *mapping =
+	    map_bytes(size, RW, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+	unsigned char *resident = calloc(1, size / PAGE);
+	size_t i, count = 0;
+
+	put(inside_mapping(mapping), mu_hide(resident));
+	expect_root(mapping + size / 2);
+	ck_assert_int_eq(mincore(mapping, size, resident), 0);
+	for (i = 0; i < size / PAGE; i++)
+		count += resident[i] & 1;
+	ck_assert_uint_eq(count, 2);
+}

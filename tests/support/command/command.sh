@@ -1,0 +1,32 @@
+# shellcheck shell=sh disable=SC2034,SC2154 # others use what is set here
+# For plays with the command: how it is run, and what it may say.
+. tests/support/script_setup.sh
+command=$build/memunreachable
+out=$work/out
+err=$work/err
+unset LD_PRELOAD
+
+# run WANTED ARG...: the command with these arguments ends with this status. In
+# a subshell, whose message about a signal that ends the command is discarded.
+run() {
+	wanted=$1
+	shift
+	(exec "$command" "$@" >"$out" 2>"$err" </dev/null) 2>/dev/null
+	status=$?
+	[ $status -eq "$wanted" ] || {
+		fail "memunreachable $*: status $status, not $wanted"
+		sed 's/^/	/' "$out" "$err"
+	}
+}
+
+# has FILE TEXT, has_no FILE TEXT: one line or more.
+has() {
+	grep -Fq -e "$2" "$1" || {
+		fail "no \"$2\" in"
+		sed 's/^/	/' "$1"
+	}
+}
+
+has_no() {
+	! grep -Fq -e "$2" "$1" || fail "\"$2\" is there"
+}

@@ -1,0 +1,16 @@
+#include "tests/support/graph/packed_bytes.h"
+
+unsigned char *
+packed_bytes(const struct mu_packed *packed)
+{
+	unsigned char *bytes = malloc(packed->size + 1), *to = bytes;
+	const struct mu_packed_piece *piece;
+
+	if (bytes == NULL)
+		abort();
+	for (piece = packed->first; piece != NULL; piece = piece->next) {
+		memcpy(to, piece->bytes, piece->used);
+		to += piece->used;
+	}
+	return bytes;
+}

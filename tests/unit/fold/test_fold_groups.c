@@ -1,0 +1,340 @@
+/*
+ * Groups of lost blocks: which blocks are alike, what hangs on them, and that
+ * the totals add up.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/graph/folding.h"
+#include "tests/support/suite.h"
+
+static struct mu_lost_group *groups;
+static size_t num_groups;
+
+static void
+open_heap(int kind, size_t size)
+{
+	folding_open_heap(kind, size);
+	folding_wanted.by = MU_BY_SHAPE;
+	after_make = NULL;
+}
+
+static void
+teardown(void)
+{
+	folding_teardown();
+	free(groups);
+	groups = NULL;
+}
+
+/* The totals of all groups add up, whatever the limit. */
+static void
+expect_sums(void)
+{
+	const struct mu_groups_info *info = &folding_leaks.groups;
+	size_t i, blocks = info->rest_blocks, sum = info->rest_bytes;
+
+	for (i = 0; i < num_groups; i++) {
+		blocks += groups[i].num_blocks;
+		sum += groups[i].total_bytes;
+		ck_assert_uint_ge(groups[i].num_blocks, groups[i].count);
+		ck_assert(i == 0 ||
+		    groups[i - 1].total_bytes >= groups[i].total_bytes);
+	}
+	ck_assert_uint_eq(blocks, folding_leaks.num_leaks);
+	ck_assert_uint_eq(sum, folding_leaks.leak_bytes);
+}
+
+static void
+group_until(size_t limit)
+{
+	ck_assert_int_eq(fold_until(limit, FAKE_NO_DEADLINE), MU_OK);
+	free(groups);
+	groups = unpack_groups(&folding_leaks.entries);
+	num_groups = folding_leaks.entries.num_groups;
+	ck_assert_uint_eq(folding_leaks.groups.count, num_groups);
+	if (folding_wanted.by != MU_BY_BLOCK)
+		expect_sums();
+}
+
+static void
+group(void)
+{
+	group_until(SIZE_MAX);
+	ck_assert_uint_eq(folding_leaks.groups.num_total, num_groups);
+	ck_assert_uint_eq(folding_leaks.groups.rest_bytes, 0);
+}
+
+/* A list of COUNT nodes, without a header; a payload hangs on each. */
+static void **
+list(size_t count)
+{
+	void **first = NULL, **node;
+
+	while (count-- > 0) {
+		node = folding_node(4);
+		node[0] = first;
+		node[1] = folding_node(8);
+		first = node;
+	}
+	return first;
+}
+
+/* A header that begins and ends a circular list of COUNT nodes. */
+static void **
+circle(size_t count)
+{
+	void **head = folding_node(12), **node, **last = head;
+
+	while (count-- > 0) {
+		node = folding_node(4);
+		node[1] = last;
+		last[0] = node;
+		last = node;
+	}
+	last[0] = head;
+	head[1] = last;
+	return head;
+}
+
+/* A structure with a vector of COUNT bytes: begin, end, end of storage. */
+static void **
+vector(size_t count)
+{
+	void **head = folding_node(6);
+	char *buffer = (char *)folding_node((count + W - 1) / W);
+
+	head[2] = buffer;
+	head[3] = buffer + count;
+	head[4] = buffer + (count + W - 1) / W * W;
+	return head;
+}
+
+TEST_LOOP(equal_structs, 0, FAKE_KINDS)
+{
+	size_t i;
+	void **node;
+
+	open_heap(_i, 1 << 20);
+	for (i = 0; i < 300; i++) {
+		node = folding_node(6);
+		node[0] = (void *)(i + 1);
+		node[3] = folding_node(10);
+	}
+	group();
+	ck_assert_uint_eq(num_groups, 1);
+	ck_assert_uint_eq(groups[0].count, 300);
+	ck_assert_uint_eq(groups[0].num_blocks, 600);
+	ck_assert_uint_eq(groups[0].size, bytes(6));
+	ck_assert_uint_eq(groups[0].bytes, 300 * bytes(6));
+	ck_assert_uint_eq(groups[0].num_holds, 1);
+	ck_assert_uint_eq(groups[0].holds[0].offset, 3 * W);
+	ck_assert_uint_eq(groups[0].holds[0].count, 1);
+	ck_assert_uint_eq(groups[0].holds[0].bytes, bytes(10));
+	ck_assert_uint_eq(folding_entries[5].group, 1);
+}
+
+/* Another size, another offset, another size of what hangs. */
+TEST_LOOP(differences, 0, FAKE_KINDS)
+{
+	static const size_t kinds[][3] = { { 6, 3, 10 }, { 8, 3, 10 },
+		{ 6, 4, 10 }, { 6, 3, 14 } };
+	size_t i;
+
+	open_heap(_i, 1 << 20);
+	for (i = 0; i < 40; i++)
+		folding_node(kinds[i % 4][0])[kinds[i % 4][1]] =
+		    folding_node(kinds[i % 4][2]);
+	group();
+	ck_assert_uint_eq(num_groups, 4);
+	for (i = 0; i < 4; i++)
+		ck_assert_uint_eq(groups[i].count, 10);
+}
+
+TEST_LOOP(lists_of_any_length, 0, FAKE_KINDS)
+{
+	size_t i;
+
+	open_heap(_i, 1 << 20);
+	for (i = 60; i > 2; i--)
+		list(i);
+	group();
+	ck_assert_uint_eq(num_groups, 1);
+	ck_assert_uint_eq(groups[0].count, 58);
+	ck_assert(groups[0].holds[0].again || groups[0].holds[1].again);
+}
+
+/* The header is where a reader would look: two words point to it. */
+TEST_LOOP(cycles_begin_at_header, 0, FAKE_KINDS)
+{
+	void **head[20];
+	size_t i, j;
+
+	open_heap(_i, 1 << 20);
+	for (i = 0; i < 20; i++)
+		head[i] = circle(2 + i);
+	group();
+	ck_assert_uint_eq(num_groups, 1);
+	ck_assert_uint_eq(groups[0].count, 20);
+	ck_assert_uint_eq(groups[0].size, bytes(12));
+	ck_assert_uint_eq(groups[0].example.range.begin, (uintptr_t)head[0]);
+	for (i = 0; i < folding_leaks.entries.count; i++) {
+		for (j = 0; j < 20; j++)
+			if (folding_entries[i].range.begin ==
+			    (uintptr_t)head[j])
+				break;
+		ck_assert_uint_lt(j, 20);
+	}
+}
+
+/* Without groups it is the lowest, as ever. */
+TEST_LOOP(cycles_without_groups, 0, FAKE_KINDS)
+{
+	void **low;
+
+	open_heap(_i, 1 << 20);
+	folding_wanted.by = MU_BY_BLOCK;
+	low = folding_node(4);
+	low[0] = folding_node(12);
+	((void **)low[0])[0] = low;
+	group_until(10);
+	ck_assert_uint_eq(num_groups, 0);
+	ck_assert_uint_eq(folding_entries[0].range.begin, (uintptr_t)low);
+}
+
+/* Listed blocks adjoin each other: an end is the next one's begin. */
+TEST_LOOP(vectors_of_any_size, FAKE_SPAN, FAKE_KINDS)
+{
+	size_t i;
+
+	open_heap(_i, 1 << 20);
+	for (i = 1; i < 50; i++)
+		vector(8 * i * i);
+	group();
+	ck_assert_uint_eq(num_groups, 1);
+	ck_assert_uint_eq(groups[0].count, 49);
+}
+
+TEST_LOOP(arrays_of_any_size, 0, FAKE_KINDS)
+{
+	void **head, **array;
+	size_t i, j;
+
+	open_heap(_i, 1 << 21);
+	for (i = 2; i < 40; i++) {
+		head = folding_node(6);
+		array = folding_node(2 * i);
+		head[1] = array;
+		for (j = 0; j < i; j++)
+			array[j] = folding_node(100);
+	}
+	group();
+	ck_assert_uint_eq(num_groups, 1);
+	ck_assert_uint_eq(groups[0].count, 38);
+	ck_assert(groups[0].holds[1].element);
+}
+
+TEST_LOOP(texts_of_any_length, 0, FAKE_KINDS)
+{
+	static const char text[] = "one two three four five six seven eight";
+	void **head;
+	size_t i;
+
+	open_heap(_i, 1 << 20);
+	for (i = 2; i < sizeof(text); i++) {
+		head = folding_node(6);
+		head[1] = folding_node(i / W + 1);
+		memcpy(head[1], text, i);
+	}
+	group();
+	ck_assert_uint_eq(num_groups, 1);
+	ck_assert_uint_eq(groups[0].holds[0].text[0], 'o');
+}
+
+/* What two heads lead to counts once. */
+TEST_LOOP(shared_counts_once, 0, FAKE_KINDS)
+{
+	void **a, **b, **shared;
+
+	open_heap(_i, 1 << 20);
+	a = folding_node(6);
+	b = folding_node(10);
+	shared = folding_node(20);
+	shared[0] = folding_node(30);
+	a[1] = b[2] = shared;
+	group();
+	ck_assert_uint_eq(num_groups, 2);
+	ck_assert_uint_eq(folding_leaks.num_leaks, 4);
+}
+
+TEST_LOOP(limit, 0, FAKE_KINDS)
+{
+	size_t i;
+
+	open_heap(_i, 1 << 20);
+	for (i = 1; i <= 20; i++)
+		folding_node(6 + 2 * i);
+	group_until(6);
+	ck_assert_uint_eq(num_groups, 6);
+	ck_assert_uint_eq(folding_leaks.groups.num_total, 20);
+	ck_assert_uint_eq(folding_leaks.groups.rest_blocks, 14);
+}
+
+/* If memory is exhausted at any moment there may be no groups, or fewer. */
+TEST_LOOP(no_memory, 0, FAKE_KINDS)
+{
+	size_t i;
+
+	open_heap(_i, 1 << 20);
+	for (i = 2; i < 100; i++)
+		list(i);
+	fake_heap_seal(&folding_heap);
+	for (i = 1; i < 60; i++) {
+		folding_heap.arena.fail_at = i;
+		fold_until(SIZE_MAX, FAKE_NO_DEADLINE);
+		free(groups);
+		groups = unpack_groups(&folding_leaks.entries);
+		num_groups = folding_leaks.entries.num_groups;
+		if (folding_leaks.groups.by != MU_BY_BLOCK)
+			expect_sums();
+		else
+			ck_assert_uint_eq(num_groups, 0);
+	}
+}
+
+/* Random graphs: chains, rings, and what hangs on them. */
+TEST_LOOP(random_graphs, 0, FAKE_KINDS)
+{
+	size_t round, i, count, edges, num_total;
+	void **nodes[150];
+	size_t words[150];
+
+	for (round = 0; round < 1000; round++) {
+		srand((unsigned)round + 1);
+		open_heap(_i, 1 << 20);
+		folding_wanted.by =
+		    MU_BY_STACK + round / 4 % (MU_BY_MODULE - MU_BY_STACK + 1);
+		count = 1 + (size_t)rand() % 150;
+		for (i = 0; i < count; i++) {
+			words[i] = 3 + (size_t)rand() % 12;
+			nodes[i] = folding_node(words[i]);
+		}
+		edges = (size_t)rand() % (3 * count);
+		for (i = 0; i < edges; i++) {
+			size_t from = (size_t)rand() % count;
+
+			nodes[from][(size_t)rand() % words[from]] =
+			    nodes[(size_t)rand() % count];
+		}
+		after_make = round % 2 ? forget_edges : NULL;
+		group();
+		ck_assert_uint_eq(folding_leaks.num_leaks, count);
+		num_total = num_groups;
+		group_until(1 + (size_t)rand() % num_total);
+		ck_assert_uint_eq(folding_leaks.groups.num_total, num_total);
+		fake_heap_close(&folding_heap);
+	}
+	open_heap(_i, 4096);
+}
+
+SUITE(.teardown = teardown);
