@@ -3,8 +3,8 @@
  * snapshot, every view of which can be read.
  */
 #include "ptrace/core/snapshot.h"
-#include "tests/support/fuzz/fuzz_input.h"
 #include "tests/support/command/made_core.h"
+#include "tests/support/fuzz/fuzz_input.h"
 
 #define CORE_MOST (64u << 10)
 

@@ -11,8 +11,8 @@
 #include "lib/view/saturate.h"
 #include "lib/view/tree_html.h"
 #include "lib/view/tree_text.h"
-#include "tests/support/fuzz/fuzz_input.h"
 #include "tests/support/command/whole_dump.h"
+#include "tests/support/fuzz/fuzz_input.h"
 
 #define DUMP_MOST (64u << 10)
 #define LIMIT 20

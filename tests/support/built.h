@@ -5,8 +5,8 @@
 #include <limits.h>
 
 /*
- * The path of file NAME below the build folder, by the program's own path, which
- * has "/tests/" behind that folder. Without either the program aborts.
+ * The path of file NAME below the build folder, by the program's own path,
+ * which has "/tests/" behind that folder. Without either the program aborts.
  */
 void built_path(const char *name, char path[PATH_MAX]);
 

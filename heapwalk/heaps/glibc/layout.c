@@ -2,8 +2,8 @@
  * Each row was compared with what a compiler makes of malloc/malloc.c and
  * malloc/arena.c at the tag of every release that it is for, glibc-2.26 to
  * glibc-2.42, and at the last commit to malloc/ before 2.43
- * (c9188d333717d3ceb7e3020011651f424f749f93); tests/support/project/layouts.sh does it
- * again.
+ * (c9188d333717d3ceb7e3020011651f424f749f93); tests/support/project/layouts.sh
+ * does it again.
  */
 #include "heapwalk/heaps/glibc/layout.h"
 

@@ -12,8 +12,8 @@
 #include "lib/check/check.h"
 #include "lib/helpers/copy_pause.h"
 #include "tests/support/clock.h"
-#include "tests/support/suite.h"
 #include "tests/support/stop/target_process.h"
+#include "tests/support/suite.h"
 
 #ifndef SYS_pidfd_getfd
 #define SYS_pidfd_getfd 438 /* Linux 5.6 */

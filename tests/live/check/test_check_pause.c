@@ -9,8 +9,8 @@
 
 #include "lib/check/check.h"
 #include "tests/support/clock.h"
-#include "tests/support/suite.h"
 #include "tests/support/stop/target_process.h"
+#include "tests/support/suite.h"
 
 #define MS (1000 * 1000ull)
 #define BIG ((size_t)600 << 20)

@@ -7,9 +7,9 @@
 
 #include "lib/check/check.h"
 #include "tests/support/built.h"
+#include "tests/support/clock.h"
 #include "tests/support/graph/answer_array.h"
 #include "tests/support/stop/busy_victim.h"
-#include "tests/support/clock.h"
 #include "tests/support/suite.h"
 
 #define CHECKS 30 /* or TESTS_CHECKS */

@@ -21,8 +21,8 @@
 #include "ptrace/core/snapshot.h"
 #include "tests/support/built.h"
 #include "tests/support/graph/answer_array.h"
-#include "tests/support/suite.h"
 #include "tests/support/graph/unpacked.h"
+#include "tests/support/suite.h"
 
 /*
  * A victim whose core is taken, and the answer that the engine gives from it.

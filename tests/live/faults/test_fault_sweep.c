@@ -2,9 +2,9 @@
  * Refuse or cut short each system call that original, collector and sweeper
  * make, in turn: every call that differs from the others in its place, the call
  * before it or its arguments, and some of those that do not (see
- * tests/support/faults/fault_walk.h). The answer of the pass must be true: a failure
- * has the right status, a reason and no numbers, a partial answer names no
- * block that is not lost, a complete one names them all. After each call the
+ * tests/support/faults/fault_walk.h). The answer of the pass must be true: a
+ * failure has the right status, a reason and no numbers, a partial answer names
+ * no block that is not lost, a complete one names them all. After each call the
  * program is unharmed and the next pass is right.
  *
  * What has no perfect answer: where close(), munmap() or wait4() is refused in

@@ -12,8 +12,8 @@
 #include "ptrace/live/probe.h"
 #include "ptrace/live/refusal.h"
 #include "ptrace/live/sharer.h"
-#include "tests/support/suite.h"
 #include "tests/support/faults/watched_call.h"
+#include "tests/support/suite.h"
 
 #define SOON (mu_sys_now_ns() + 60 * MU_NS_PER_SEC)
 

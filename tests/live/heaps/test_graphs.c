@@ -11,8 +11,8 @@
 #include <stddef.h>
 
 #include "tests/support/live.h"
-#include "tests/support/suite.h"
 #include "tests/support/pass/why.h"
+#include "tests/support/suite.h"
 
 /*
  * A graph of blocks as the program made it: which exist, what was written into

@@ -7,9 +7,9 @@
 
 #include "lib/state/library.h"
 #include "memunreachable/memunreachable.h"
+#include "tests/support/faults/unharmed.h"
 #include "tests/support/hide.h"
 #include "tests/support/suite.h"
-#include "tests/support/faults/unharmed.h"
 
 #define CALLERS 6
 #define PASSES 5

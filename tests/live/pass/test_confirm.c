@@ -9,8 +9,8 @@
 #include "tests/support/suite.h"
 
 /*
- * The programs that tests/live/pass/test_confirm.c runs: blocks that one look at the
- * program finds unreachable although they are not.
+ * The programs that tests/live/pass/test_confirm.c runs: blocks that one look
+ * at the program finds unreachable although they are not.
  */
 
 /*

@@ -4,10 +4,10 @@
  * are free.
  */
 #include "memunreachable/memunreachable.h"
+#include "tests/support/faults/watched_call.h"
 #include "tests/support/hide.h"
 #include "tests/support/live.h"
 #include "tests/support/suite.h"
-#include "tests/support/faults/watched_call.h"
 
 #define OTHERS 3
 #define LOST 5

@@ -10,9 +10,9 @@
 #include "lib/state/library.h"
 #include "mu/sys.h"
 #include "mu/text.h"
+#include "tests/support/faults/unharmed.h"
 #include "tests/support/heaps/frozen.h"
 #include "tests/support/suite.h"
-#include "tests/support/faults/unharmed.h"
 
 #define NEEDS_ARENA 3000 /* bytes: over the tcache, below mmap */
 

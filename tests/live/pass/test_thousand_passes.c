@@ -6,8 +6,8 @@
  */
 #include <limits.h>
 
-#include "tests/support/pass/churn.h"
 #include "tests/support/clock.h"
+#include "tests/support/pass/churn.h"
 #include "tests/support/suite.h"
 
 /*

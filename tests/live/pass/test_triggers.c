@@ -3,8 +3,8 @@
  *
  * The scenarios are programs of their own: this one, run again.
  */
-#include "tests/support/suite.h"
 #include "tests/support/pass/trigger_scenarios.h"
+#include "tests/support/suite.h"
 
 #define PREFIX "libmemunreachable: "
 #define WAITS "asked again: the next pass begins in "

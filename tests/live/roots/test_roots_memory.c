@@ -7,8 +7,8 @@
 #include <sys/shm.h>
 
 #include "tests/support/pass/live_mappings.h"
-#include "tests/support/suite.h"
 #include "tests/support/pass/why.h"
+#include "tests/support/suite.h"
 
 #ifndef MADV_GUARD_INSTALL
 #define MADV_GUARD_INSTALL 102 /* Linux 6.13 */

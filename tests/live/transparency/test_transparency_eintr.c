@@ -8,8 +8,8 @@
  * would not. TRANSPARENCY_TABLE=1 prints what was measured.
  */
 #include "lib/check/check.h"
-#include "tests/support/stop/blocking_calls.h"
 #include "tests/support/hide.h"
+#include "tests/support/stop/blocking_calls.h"
 #include "tests/support/suite.h"
 
 enum effect {

@@ -5,8 +5,8 @@
  */
 #include <dirent.h>
 
-#include "tests/support/suite.h"
 #include "tests/support/faults/transparency.h"
+#include "tests/support/suite.h"
 
 #define PASSES 40
 #define LIST 256

@@ -4,8 +4,8 @@
  * of that is one piece of assembly, so that only the kernel and the pass can
  * change them.
  */
-#include "tests/support/suite.h"
 #include "tests/support/faults/transparency.h"
+#include "tests/support/suite.h"
 
 #if defined(__x86_64__)
 

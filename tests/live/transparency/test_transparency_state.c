@@ -7,8 +7,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "tests/support/suite.h"
 #include "tests/support/faults/transparency.h"
+#include "tests/support/suite.h"
 
 #define PASSES 10
 #define THREADS 5

@@ -5,8 +5,8 @@
 #include <sys/ioctl.h>
 #include <termios.h>
 
-#include "tests/support/suite.h"
 #include "tests/support/faults/transparency.h"
+#include "tests/support/suite.h"
 
 #define ROUNDS 12
 #define WORKERS 3

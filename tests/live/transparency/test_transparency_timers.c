@@ -5,8 +5,8 @@
 #include <sys/time.h>
 #include <sys/timerfd.h>
 
-#include "tests/support/suite.h"
 #include "tests/support/faults/transparency.h"
+#include "tests/support/suite.h"
 
 #define NS_PER_SEC 1000000000ull
 #define INTERVAL_NS 1000000ull

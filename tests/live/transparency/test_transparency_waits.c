@@ -7,8 +7,8 @@
 #include <poll.h>
 #include <sys/signalfd.h>
 
-#include "tests/support/suite.h"
 #include "tests/support/faults/transparency.h"
+#include "tests/support/suite.h"
 
 #define PASSES 15
 #define CHILDREN 40

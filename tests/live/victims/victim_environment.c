@@ -1,6 +1,7 @@
 /*
  * A program that is put into an environment, by its parent or by itself, and
- * runs passes there: see tests/support/environments/environment.h for what it prints.
+ * runs passes there: see tests/support/environments/environment.h for what it
+ * prints.
  *
  * Usage: victim_environment DEED[=WORD]... ; the deeds are done in that order.
  */

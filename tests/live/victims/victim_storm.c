@@ -1,8 +1,8 @@
 /*
  * A program that runs passes while its other threads repeat an action: see
- * tests/support/environments/environment.h for what it prints. Every pass is exact, or says
- * why it could not check; queued signals arrive once each; what the threads
- * have set stays set.
+ * tests/support/environments/environment.h for what it prints. Every pass is
+ * exact, or says why it could not check; queued signals arrive once each; what
+ * the threads have set stays set.
  *
  * Usage: victim_storm STORM...
  */

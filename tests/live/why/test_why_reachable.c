@@ -9,9 +9,9 @@
 #include <sys/eventfd.h>
 
 #include "lib/state/library.h"
-#include "tests/support/suite.h"
 #include "tests/support/faults/watched_call.h"
 #include "tests/support/pass/why.h"
+#include "tests/support/suite.h"
 
 static void *in_bss;
 static int in_data;

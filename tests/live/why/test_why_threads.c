@@ -5,8 +5,8 @@
 #include <ucontext.h>
 
 #include "mu/arch/cpu.h"
-#include "tests/support/suite.h"
 #include "tests/support/pass/why.h"
+#include "tests/support/suite.h"
 
 static __thread void *in_tls;
 

@@ -4,9 +4,9 @@
  * program is unchanged.
  */
 #include "memunreachable/memunreachable.h"
+#include "tests/support/faults/unharmed.h"
 #include "tests/support/hide.h"
 #include "tests/support/suite.h"
-#include "tests/support/faults/unharmed.h"
 
 #define SLOTS 20
 #define ROUNDS 15

@@ -17,8 +17,8 @@
 #include "ptrace/live/mappings.h"
 
 /*
- * tests/support/command/named_program.cc built in one way or another, running, and its
- * addresses ready to be named.
+ * tests/support/command/named_program.cc built in one way or another, running,
+ * and its addresses ready to be named.
  */
 
 #define NAMED_SOURCE "tests/support/command/named_program.cc"

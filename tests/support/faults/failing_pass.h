@@ -30,9 +30,9 @@
 
 #include "lib/state/library.h"
 #include "memunreachable/memunreachable.h"
-#include "tests/support/hide.h"
 #include "tests/support/faults/unharmed.h"
 #include "tests/support/faults/watched_call.h"
+#include "tests/support/hide.h"
 
 /*
  * A seccomp filter that the calling thread installs for itself, and which the

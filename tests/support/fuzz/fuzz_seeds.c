@@ -1,6 +1,6 @@
 /*
- * Run a fuzzer of tests/fuzz on each of its seeds once, with the usual compiler.
- * The program test_fuzz_NAME has seeds in tests/fuzz/seeds/NAME.
+ * Run a fuzzer of tests/fuzz on each of its seeds once, with the usual
+ * compiler. The program test_fuzz_NAME has seeds in tests/fuzz/seeds/NAME.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -6,8 +6,8 @@
 #define TESTS_SUPPORT_GRAPH_FOLDING_H
 
 #include "heapwalk/fold/fold.h"
-#include "tests/support/heaps/fake_heap.h"
 #include "tests/support/graph/unpacked.h"
+#include "tests/support/heaps/fake_heap.h"
 
 #define W sizeof(void *)
 

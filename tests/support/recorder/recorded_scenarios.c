@@ -1,5 +1,5 @@
-#include "tests/support/built.h"
 #include "tests/support/recorder/recorded_scenarios.h"
+#include "tests/support/built.h"
 #define SHIM "tests/support/recorder/recorder_shim.so"
 
 int

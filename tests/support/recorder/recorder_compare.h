@@ -9,10 +9,10 @@
 
 #include "heapwalk/heaps/table/table.h"
 #include "lib/state/caller.h"
+#include "tests/support/heaps/self_snapshot.h"
 #include "tests/support/recorder/recorded_table.h"
 #include "tests/support/recorder/recorder.h"
 #include "tests/support/recorder/recorder_threads.h"
-#include "tests/support/heaps/self_snapshot.h"
 
 #define TOLD_BLOCKS 8 /* disagreements that are told one by one */
 #define LOOK_STACK ((size_t)1 << 20)

@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 
 #include "lib/state/allocator_freeze.h"
-#include "tests/support/recorder/recorder_compare.h"
 #include "tests/support/heaps/self_snapshot.h"
+#include "tests/support/recorder/recorder_compare.h"
 
 #define LOOK_LIMITS 3
 static const int look_limits[LOOK_LIMITS] = { RLIMIT_AS, RLIMIT_DATA,

@@ -1,5 +1,5 @@
-#include "tests/support/built.h"
 #include "tests/support/stop/busy_victim.h"
+#include "tests/support/built.h"
 
 static int
 busy_by_address(const void *a, const void *b)

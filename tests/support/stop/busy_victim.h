@@ -1,6 +1,6 @@
 /*
- * Run tests/live/victims/victim_busy.c: start it, read which blocks it lost, and ask at
- * the end whether it is unharmed.
+ * Run tests/live/victims/victim_busy.c: start it, read which blocks it lost,
+ * and ask at the end whether it is unharmed.
  */
 #ifndef TESTS_SUPPORT_STOP_BUSY_VICTIM_H
 #define TESTS_SUPPORT_STOP_BUSY_VICTIM_H

@@ -5,8 +5,8 @@
 #include "heapwalk/fold/leaks.h"
 #include "heapwalk/recorded/recorded.h"
 #include "mu/sort.h"
-#include "tests/support/heaps/fake_recorder.h"
 #include "tests/support/graph/folding.h"
+#include "tests/support/heaps/fake_recorder.h"
 #include "tests/support/heaps/image.h"
 #include "tests/support/suite.h"
 

@@ -12,8 +12,8 @@
 #include "lib/state/results.h"
 #include "mu/sys.h"
 #include "tests/support/captured_stderr.h"
-#include "tests/support/suite.h"
 #include "tests/support/faults/watched_call.h"
+#include "tests/support/suite.h"
 
 static uint64_t
 in_ms(uint64_t ms)

@@ -1,7 +1,7 @@
 /* lib/view/heap_dump_file.c: every version of the format, and damaged files. */
 #include "lib/view/heap_dump_file.h"
-#include "tests/support/suite.h"
 #include "tests/support/command/whole_dump.h"
+#include "tests/support/suite.h"
 
 #define HEAD                                \
 	"Android Native Heap Dump v1.2\n\n" \

@@ -7,8 +7,8 @@
 #include "lib/view/html_text.h"
 #include "lib/view/tree_html.h"
 #include "lib/view/tree_text.h"
-#include "tests/support/suite.h"
 #include "tests/support/command/whole_dump.h"
+#include "tests/support/suite.h"
 
 static struct mu_records records;
 static struct mu_tree tree;
