@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "lib/cli/logged_frame.h"
+#include "lib/term/output.h"
 #include "lib/term/safe_text.h"
 
 #define ROOM ((size_t)64 << 10) /* longer lines are not frames */
@@ -78,7 +79,7 @@ run(struct filter *filter, int fd, const struct mu_cli_options *options,
 			return refuse(options, "read", errno, why);
 		filter->used += (size_t)n;
 		put_lines(filter, n == 0);
-		if (fflush(filter->out) != 0)
+		if (!mu_output_flush(filter->out))
 			return mu_why(why, MU_ERR_ARGUMENT,
 			    "cannot write standard output: %s",
 			    strerror(errno));

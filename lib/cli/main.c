@@ -205,7 +205,7 @@ show(void *ctx, const struct mu_report *answer)
 		sum_up(reports->output->text, &answer->info);
 	if (!write_report(&question, answer, reports->output->text))
 		reports->failed = true;
-	if (fflush(reports->output->text) != 0 || ferror(reports->output->text))
+	if (!mu_output_flush(reports->output->text))
 		reports->failed = true;
 	complain_unchecked(answer);
 }
@@ -395,10 +395,12 @@ main(int argc, char **argv)
 	switch (options.subject) {
 	case MU_CLI_HELP:
 		mu_cli_help(stdout);
-		return fflush(stdout) == 0 ? MU_EXIT_CLEAN : MU_EXIT_UNCHECKED;
+		return mu_output_flush(stdout) ? MU_EXIT_CLEAN
+					       : MU_EXIT_UNCHECKED;
 	case MU_CLI_VERSION:
 		mu_cli_version(stdout);
-		return fflush(stdout) == 0 ? MU_EXIT_CLEAN : MU_EXIT_UNCHECKED;
+		return mu_output_flush(stdout) ? MU_EXIT_CLEAN
+					       : MU_EXIT_UNCHECKED;
 	case MU_CLI_SYMBOLIZE:
 		return filter(&options);
 	default:

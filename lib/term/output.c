@@ -118,12 +118,17 @@ mu_output_open(struct mu_output *output, const char *path, struct mu_why *why)
 	return status;
 }
 
+bool
+mu_output_flush(FILE *text)
+{
+	return fflush(text) == 0 && !ferror(text);
+}
+
 enum mu_status
 mu_output_commit(struct mu_output *output, struct mu_why *why)
 {
 	/* ENOMEM: making the report failed, not a write. */
-	if ((fflush(output->text) != 0 || ferror(output->text)) &&
-	    output->error == 0)
+	if (!mu_output_flush(output->text) && output->error == 0)
 		output->error = ENOMEM;
 	if (output->error == 0)
 		write_out(output, NULL, 0);

@@ -15,6 +15,12 @@
 
 #define MU_OUTPUT_KEPT ((size_t)1 << 20)
 
+/*
+ * Flush TEXT. False if this or an earlier write failed: once its buffer was full
+ * stdio has written before, and only ferror() still says so.
+ */
+bool mu_output_flush(FILE *text);
+
 /* Must stay where it is while TEXT is open. */
 struct mu_output {
 	FILE *text;       /* stream to write to; NULL: not open */

@@ -41,6 +41,9 @@ grep -Eq '^memunreachable [0-9]+\.[0-9]+\.[0-9]+$' "$out" ||
 	fail "version: $(cat "$out")"
 "$command" --help >/dev/full 2>/dev/null
 [ $? -eq 3 ] || fail "a full disk is not noticed"
+head -c 100000 /dev/zero | tr '\0' '\n' |
+	"$command" --symbolize >/dev/full 2>/dev/null
+[ $? -eq 3 ] || fail "--symbolize: a full disk is not noticed"
 
 name='a command'
 run 23 -- "$victim" 5
