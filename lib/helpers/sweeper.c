@@ -29,6 +29,7 @@
 #include "mu/sort.h"
 #include "mu/sys.h"
 #include "ptrace/live/alternate_stacks.h"
+#include "ptrace/live/kernel_values.h"
 #include "ptrace/live/sharer.h"
 #include "ptrace/live/snapshot.h"
 
@@ -38,7 +39,6 @@
  */
 #define ANSWER_AT_ONCE ((size_t)2048)
 
-#define SMALL_BYTES ((size_t)1 << 20)  /* of memory; one worker suffices */
 #define QUICK_BYTES ((size_t)16 << 20) /* searched in 6 ms mostly */
 
 /* The whole search: later steps may add what is missing. */
@@ -160,7 +160,7 @@ describe(struct mu_image *image, struct sweep *sweep)
 static size_t
 wanted_workers(const struct mu_image *image)
 {
-	return image->sweeper.budget.private < SMALL_BYTES
+	return image->sweeper.budget.private < MU_SWEEPER_SMALL
 	    ? 1
 	    : mu_library.options.workers;
 }
@@ -219,10 +219,14 @@ open_in_place(struct mu_image *image, struct sweep *sweep)
 {
 	const struct mu_threads none = { .pid = image->job.pid };
 	struct mu_snapshot *snap = &image->snap;
+	struct mu_kernel_files files;
 	enum mu_status status;
 
+	mu_kernel_files_open(&files, image->job.tid);
+	files.ours = image->sweeper.pipe_write;
 	status = mu_snapshot_live(
-	    snap, &none, NULL, &sweep->tables, &image->job.why);
+	    snap, &none, &files, &sweep->tables, &image->job.why);
+	mu_kernel_files_close(&files);
 	if (status != MU_OK)
 		return status;
 	snap->mappings = image->stop.self.mappings;
@@ -234,6 +238,7 @@ open_in_place(struct mu_image *image, struct sweep *sweep)
 	mu_worker_threads_open_on(
 	    &sweep->threads, wanted_workers(image), sweep->stacks);
 	status = look_at_memory(image, sweep);
+	*sweep->calls->pagemap = sweep->self.pages.pagemap;
 	if (status == MU_OK &&
 	    (snap->memory.blind ||
 		mu_memory_self_any_locked(
@@ -492,8 +497,8 @@ send(struct mu_image *image, const struct sweep *sweep)
 	    mu_candidates_send(fd, &search->heap.blocks);
 }
 
-static void
-begin(const struct mu_image *image)
+void
+mu_sweeper_begin(const struct mu_image *image)
 {
 	mu_sys2(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
 	if (mu_sys0(SYS_getppid) != image->job.pid)
@@ -509,9 +514,10 @@ mu_sweeper_in_place(const struct mu_image *shared, void *memory, size_t size,
 {
 	struct mu_image image = *shared; /* a copy, so that changes stay ours */
 	struct sweep sweep = { 0 };
+	size_t bytes;
 
-	begin(&image);
 	image.in_place = true;
+	image.job.deadline_ns = calls->until_ns;
 	sweep.stacks = memory;
 	sweep.calls = calls;
 	mu_arena_open_on(&sweep.tables, (char *)memory + MU_WORKERS_STACKS,
@@ -520,10 +526,11 @@ mu_sweeper_in_place(const struct mu_image *shared, void *memory, size_t size,
 	if (sweep.search.status != MU_OK)
 		return false;
 	/* Waking the program takes as long as a small search. */
-	if (sweep.search.leaks.entries.size > ANSWER_AT_ONCE ||
-	    sends_candidates(&image))
-		calls->searched(calls->ctx);
-	return send(&image, &sweep);
+	bytes = sends_candidates(&image) ? SIZE_MAX
+					 : sweep.search.leaks.entries.size;
+	return (bytes <= ANSWER_AT_ONCE ||
+		   calls->large_answer(calls->ctx, bytes)) &&
+	    send(&image, &sweep);
 }
 
 void
@@ -532,7 +539,7 @@ mu_sweeper(struct mu_image *image)
 	struct sweep sweep = { 0 };
 	bool sent;
 
-	begin(image);
+	mu_sweeper_begin(image);
 	sweep_memory(image, &sweep);
 	mu_sweeper_limits_explain(
 	    &sweep.tables, sweep.search.status, &sweep.search.why);

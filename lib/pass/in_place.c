@@ -14,7 +14,6 @@
 #include <sys/ioctl.h>
 
 #include "heapwalk/memory/shared.h"
-#include "lib/helpers/descriptors.h"
 #include "lib/helpers/sweeper.h"
 #include "lib/pass/own_image.h"
 #include "lib/report/recorder_here.h"
@@ -44,16 +43,12 @@
 
 #define ALIGNMENT ((size_t)64 << 10) /* the largest page size of Linux */
 
-/* Larger than AT_MINSIGSTKSZ on any CPU. */
-#define SIGNAL_STACK_SIZE ((size_t)64 << 10)
-
 /* Passes that take an image at once after a signal has ended a search. */
 #define PASSES_BY_IMAGE 15
 
 struct in_place {
 	struct mu_image *image;
-	char *tables, *signal_stack;
-	size_t size;  /* of the tables */
+	struct mu_in_place_room memory;
 	int *room;    /* a futex; 1: there is memory for the tables */
 	int signals;  /* readable when the program should handle one */
 	int searched; /* readable when an answer comes that may fill the pipe */
@@ -78,11 +73,11 @@ is_wanted(const struct mu_image *image)
 }
 
 /* Shared memory changes. */
-static bool
-is_fit(const struct mu_image *image)
+bool
+mu_in_place_is_fit(const struct mu_image *image)
 {
 	return is_wanted(image) && image->stop.alone &&
-	    !image->sweeper.budget.tight &&
+	    mu_library.passes_by_image == 0 && !image->sweeper.budget.tight &&
 	    !mu_shared_any(image->stop.self.mappings,
 		image->stop.self.num_mappings, mu_gap_sync_range(image));
 }
@@ -119,7 +114,7 @@ expect_faults(char *signal_stack)
 	};
 	const stack_t stack = {
 		.ss_sp = signal_stack,
-		.ss_size = SIGNAL_STACK_SIZE,
+		.ss_size = MU_IN_PLACE_SIGNAL_STACK,
 	};
 	mu_sigmask all = 0;
 	size_t i;
@@ -143,33 +138,37 @@ await_room(void *ctx)
 		mu_sys_futex_await(room, 0);
 }
 
-static void
-tell_searched(void *ctx)
+/* All of it is read while the search process writes. */
+static bool
+tell_searched(void *ctx, size_t bytes)
 {
 	const struct in_place *in_place = ctx;
 	const uint64_t one = 1;
 
+	(void)bytes;
 	mu_sys_write(in_place->searched, &one, sizeof(one));
+	return true;
 }
 
+/* Its descriptors are copies, and it ends before the pass. */
 static void
 searcher_body(void *arg)
 {
 	struct in_place in_place = *(const struct in_place *)arg;
 	struct mu_image *image = in_place.image;
+	int pagemap;
 	const struct mu_in_place_calls calls = {
 		.await_room = await_room,
-		.searched = tell_searched,
+		.large_answer = tell_searched,
 		.ctx = &in_place,
+		.until_ns = image->job.deadline_ns,
+		.pagemap = &pagemap,
 	};
-	const int keep[] = { image->sweeper.pipe_write, image->job.log.fd,
-		image->job.log.syslog_fd, mu_procfs_descriptor(),
-		in_place.searched };
 
-	expect_faults(in_place.signal_stack);
-	mu_descriptors_close_but(keep, sizeof(keep) / sizeof(keep[0]));
-	mu_sys_exit(
-	    mu_sweeper_in_place(image, in_place.tables, in_place.size, &calls)
+	expect_faults(in_place.memory.signal_stack);
+	mu_sweeper_begin(image);
+	mu_sys_exit(mu_sweeper_in_place(image, in_place.memory.tables,
+			in_place.memory.size, &calls)
 		? 0
 		: 3);
 }
@@ -215,21 +214,19 @@ await(const struct in_place *in_place, uint64_t *waited_ns)
 	    bytes > 0;
 }
 
-/* Map room for tables and a signal stack; freed with the pass's memory. */
-static bool
-find_room(struct in_place *in_place)
+bool
+mu_in_place_find_room(struct mu_image *image, struct mu_in_place_room *room)
 {
-	struct mu_image *image = in_place->image;
 	char *memory;
 
-	in_place->size =
+	room->size =
 	    (image->sweeper.budget.private / 4 * 3 + TABLES) & -ALIGNMENT;
 	memory = mu_arena_alloc(&image->job.arena, 1,
-	    ALIGNMENT + in_place->size + SIGNAL_STACK_SIZE);
+	    ALIGNMENT + room->size + MU_IN_PLACE_SIGNAL_STACK);
 	if (memory == NULL)
 		return false;
-	in_place->tables = memory + -(uintptr_t)memory % ALIGNMENT;
-	in_place->signal_stack = in_place->tables + in_place->size;
+	room->tables = memory + -(uintptr_t)memory % ALIGNMENT;
+	room->signal_stack = room->tables + room->size;
 	return true;
 }
 
@@ -238,7 +235,8 @@ start(struct in_place *in_place)
 {
 	struct mu_image *image = in_place->image;
 
-	return find_room(in_place) && mu_caller_add(image) == MU_OK &&
+	return mu_in_place_find_room(image, &in_place->memory) &&
+	    mu_caller_add(image) == MU_OK &&
 	    mu_arch_clone(CLONE_VM | CLONE_UNTRACED | CLONE_PARENT_SETTID,
 		image->stack + image->stack_size, &image->sweeper.pid,
 		searcher_body, in_place) > 0;
@@ -265,11 +263,7 @@ give_up(struct mu_image *image)
 static bool
 has_room(struct in_place *in_place)
 {
-	struct mu_image *image = in_place->image;
-
-	if (!image->sweeper.has_room &&
-	    (mu_own_image_find_room(image) != MU_OK ||
-		image->sweeper.budget.tight))
+	if (!mu_own_image_may_begin(in_place->image))
 		return false;
 	mu_sys_futex_set(in_place->room, 1, 1, FUTEX_PRIVATE_FLAG);
 	return true;
@@ -308,10 +302,9 @@ mu_in_place_try(struct mu_image *image)
 	const struct mu_snapshot snap = image->snap;
 	bool searched;
 
-	if (!is_fit(image))
-		return false;
-	if (mu_library.passes_by_image > 0) {
-		mu_library.passes_by_image--;
+	if (!mu_in_place_is_fit(image)) {
+		if (mu_library.passes_by_image > 0)
+			mu_library.passes_by_image--;
 		return false;
 	}
 	if (mu_allocator_freeze(image) != MU_OK)

@@ -7,12 +7,32 @@
 
 #include "lib/state/image.h"
 
+/* Larger than AT_MINSIGSTKSZ on any CPU. */
+#define MU_IN_PLACE_SIGNAL_STACK ((size_t)64 << 10)
+
+/* Memory of the pass, which is freed with it. */
+struct mu_in_place_room {
+	char *tables;
+	size_t size; /* of the tables */
+	char *signal_stack;
+};
+
+/* False: there is no memory. Runs in: original. */
+bool mu_in_place_find_room(
+    struct mu_image *image, struct mu_in_place_room *room);
+
 /*
  * True if a search in place will be tried and needs so little memory that it
  * may begin before mu_own_image_find_room() is called; mu_in_place_try() calls
  * it then. What image->stop says of the process is known. Runs in: original.
  */
 bool mu_in_place_is_quick(const struct mu_image *image);
+
+/*
+ * True if a search in place can be tried: nothing else can change the memory,
+ * and an answer does not need an image. Signals are blocked. Runs in: original.
+ */
+bool mu_in_place_is_fit(const struct mu_image *image);
 
 /*
  * Returns true if the search is done: image->sweeper.pid is about to send its

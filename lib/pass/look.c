@@ -176,7 +176,7 @@ find_room(struct mu_image *image)
 	image->stop.single =
 	    mu_proc_status_number(status, "\nThreads:", 0, 10) == 1;
 	mu_copy_budget_describe(&image->sweeper.budget, image->job.pid, status);
-	image->sweeper.has_room = false;
+	image->sweeper.has_room = image->sweeper.answered = false;
 	return mu_in_place_is_quick(image) ? MU_OK
 					   : mu_own_image_find_room(image);
 }

@@ -20,7 +20,25 @@ mu_own_image_find_room(struct mu_image *image)
 	status = mu_copy_budget_check(
 	    budget, mu_copy_budget_can_prefer(image->job.pid), &image->job.why);
 	image->sweeper.has_room = status == MU_OK;
+	mu_library.room = (struct mu_known_room) {
+		.pid = image->job.pid,
+		.until_ns =
+		    status == MU_OK && !budget->tight ? budget->next_ns : 0,
+	};
 	return status;
+}
+
+bool
+mu_own_image_may_begin(struct mu_image *image)
+{
+	const struct mu_known_room *room = &mu_library.room;
+
+	if (image->sweeper.has_room ||
+	    (room->pid == image->job.pid && image->sweeper.budget.pooled == 0 &&
+		mu_sys_now_ns() < room->until_ns))
+		return true;
+	return mu_own_image_find_room(image) == MU_OK &&
+	    !image->sweeper.budget.tight;
 }
 
 /*

@@ -14,6 +14,14 @@
 enum mu_status mu_own_image_find_room(struct mu_image *image);
 
 /*
+ * The same for a search in place of a small heap, which takes some 100 KiB.
+ * What an earlier pass has seen counts until the watch of an image would look
+ * again (lib/state/copy_budget.h); nothing is opened then. False: there is no
+ * room, or little. Runs in: original.
+ */
+bool mu_own_image_may_begin(struct mu_image *image);
+
+/*
  * Note the mappings and start the sweeper: image->sweeper.pid is set when this
  * is MU_OK. image->snap has the threads. Signals are blocked. Runs in:
  * original.

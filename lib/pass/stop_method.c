@@ -4,6 +4,7 @@
 
 #include "lib/helpers/collector.h"
 #include "lib/pass/in_place.h"
+#include "lib/pass/in_thread.h"
 #include "lib/pass/own_image.h"
 #include "lib/pass/signal_capture.h"
 #include "lib/pass/tracer_capture.h"
@@ -212,8 +213,13 @@ run_auto(struct mu_image *image)
 enum mu_status
 mu_stop_method_run(struct mu_image *image)
 {
-	enum mu_status status = map_stack(image);
+	enum mu_status status;
 
+	image->stop.tries++;
+	image->stop.blocked = false;
+	if (mu_in_thread_try(image))
+		return MU_OK;
+	status = map_stack(image);
 	if (status != MU_OK)
 		return status;
 	if (!mu_probe_helpers_stay())
@@ -221,8 +227,6 @@ mu_stop_method_run(struct mu_image *image)
 		    "a process that we start would be in another PID namespace" MU_CURE
 		    "ask"
 		    " before unshare(CLONE_NEWPID) or setns()");
-	image->stop.tries++;
-	image->stop.blocked = false;
 	if (mu_in_place_try(image))
 		return MU_OK;
 	if (mu_sys_now_ns() >= image->job.deadline_ns)

@@ -26,12 +26,19 @@
 #include "lib/state/results.h"
 #include "lib/state/under_way.h"
 
+/* Memory was left, and cannot have been used up before UNTIL_NS. */
+struct mu_known_room {
+	pid_t pid;
+	uint64_t until_ns;
+};
+
 struct mu_library {
 	struct mu_options options; /* written once, by the constructor */
 	struct mu_lock pass_lock;  /* one pass at a time */
 	struct mu_under_way under_way;
 	struct mu_registry registry;
 	struct mu_cgroups_known cgroups; /* under pass_lock, as FILTER */
+	struct mu_known_room room;       /* as CGROUPS */
 	mu_words_filter *filter;         /* NULL until the first pass */
 	struct mu_results results;
 	struct mu_watch watch;

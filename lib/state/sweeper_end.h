@@ -22,6 +22,7 @@ struct mu_sweeper {
 	int pipe_read, pipe_write;
 	uint64_t deadline_ns;         /* for its answer */
 	bool has_room;                /* there is room for an image */
+	bool answered;                /* all of the answer is in the pipe */
 	struct mu_copy_budget budget; /* for the present try */
 };
 

@@ -1,6 +1,7 @@
 #include "ptrace/live/kernel_values.h"
 
 #include <string.h>
+#include <sys/epoll.h>
 
 #include "mu/procfs.h"
 #include "mu/sys.h"
@@ -13,7 +14,7 @@
 
 struct epoll_search {
 	pid_t pid;
-	int folder;
+	const struct mu_kernel_files *files;
 	struct mu_words *words;
 	struct mu_proc_text text;
 	long error; /* 0, or -errno that ended the search */
@@ -110,16 +111,24 @@ mu_kernel_values_parse_timers(
 	return each_line(text, length, words, add_timer_line);
 }
 
-/* Returns 1 if FD is an epoll set, 0 if not, or -errno. */
+/*
+ * Returns 1 if FD is an epoll set, 0 if not, or -errno. What is no epoll set is
+ * EINVAL to epoll_ctl(), before it looks for the descriptor that it is to
+ * remove (do_epoll_ctl() in fs/eventpoll.c): otherwise ENOENT.
+ */
 static long
-is_epoll(int folder, int fd)
+is_epoll(const struct mu_kernel_files *files, int fd)
 {
 	char name[16], link[sizeof(EPOLL_LINK)];
 	long n;
 
+	if (files->ours >= 0 &&
+	    mu_sys4(SYS_epoll_ctl, fd, EPOLL_CTL_DEL, files->ours, 0) ==
+		-EINVAL)
+		return 0;
 	mu_text_format(name, sizeof(name), "%d", fd);
-	n = mu_sys4(
-	    SYS_readlinkat, folder, (long)name, (long)link, sizeof(link));
+	n = mu_sys4(SYS_readlinkat, files->folder, (long)name, (long)link,
+	    sizeof(link));
 	if (n < 0)
 		return n;
 	return n == sizeof(EPOLL_LINK) - 1 &&
@@ -147,7 +156,7 @@ static bool
 visit_descriptor(void *ctx, int fd)
 {
 	struct epoll_search *search = ctx;
-	long error = is_epoll(search->folder, fd);
+	long error = is_epoll(search->files, fd);
 
 	if (error == 1)
 		error = read_epoll(search, fd);
@@ -180,6 +189,7 @@ mu_kernel_files_open(struct mu_kernel_files *files, pid_t pid)
 	files->folder = mu_procfs_open(path, O_RDONLY | O_DIRECTORY);
 	mu_text_format(path, sizeof(path), "/proc/%d/timers", pid);
 	files->timers = mu_procfs_open(path, O_RDONLY);
+	files->ours = -1;
 }
 
 void
@@ -195,7 +205,7 @@ mu_kernel_values_read(const struct mu_kernel_files *files, pid_t pid,
 {
 	struct epoll_search search = {
 		.pid = pid,
-		.folder = files->folder,
+		.files = files,
 		.words = words,
 		.text = { .arena = words->arena },
 	};

@@ -28,6 +28,8 @@ bool mu_kernel_values_parse_timers(
  */
 struct mu_kernel_files {
 	int folder, timers;
+	int ours; /* a new descriptor, not in any epoll set, if FOLDER is that
+		     of the caller's own table or of an equal one; or -1 */
 };
 
 /*
@@ -41,7 +43,8 @@ void mu_kernel_files_close(struct mu_kernel_files *files);
  * Add all kernel values of PID. If the kernel does not have the files, that is
  * not an error. If they cannot be read, it is: blocks that only these values
  * refer to would be reported as leaks. A descriptor that is not an epoll set
- * costs one readlink(). FILES are those of PID, open, and not read before.
+ * costs one readlink(), 3 us, or where FILES->ours is set one epoll_ctl(), 0.2
+ * us. FILES are those of PID, open, and not read before.
  */
 enum mu_status mu_kernel_values_read(const struct mu_kernel_files *files,
     pid_t pid, struct mu_words *words, struct mu_why *why);

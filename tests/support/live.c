@@ -317,3 +317,16 @@ worker_finish(struct worker *worker)
 	futex(&worker->allowed, FUTEX_WAKE_PRIVATE, 1);
 	ck_assert_int_eq(pthread_join(worker->thread, NULL), 0);
 }
+
+size_t
+count_mappings(void)
+{
+	FILE *file = fopen("/proc/self/maps", "re");
+	size_t count = 0;
+	int c;
+
+	while ((c = getc(file)) != EOF)
+		count += c == '\n';
+	fclose(file);
+	return count;
+}

@@ -59,6 +59,9 @@ void block_link(uintptr_t from, size_t offset, uintptr_t to);
 
 void show(const struct UnreachableMemoryInfo *info);
 
+/* Lines of /proc/self/maps. */
+size_t count_mappings(void);
+
 /*
  * Run a pass; a pass that is not complete fails the test. WANTED: print the
  * answer if it differs.

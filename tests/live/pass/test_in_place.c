@@ -293,19 +293,6 @@ kill_children(pid_t parent)
 	}
 }
 
-static size_t
-count_mappings(void)
-{
-	FILE *file = fopen("/proc/self/maps", "re");
-	size_t count = 0;
-	int c;
-
-	while ((c = getc(file)) != EOF)
-		count += c == '\n';
-	fclose(file);
-	return count;
-}
-
 /*
  * A search that is killed leaves no mapping and no lock, and the next answer
  * is right. Of a pass whose image was killed there is none.

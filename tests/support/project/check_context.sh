@@ -7,7 +7,7 @@ build=$1
 shift
 
 # A recorder's variable, pure functions of libc, and what gcc and the linker add.
-ALLOWED='memunreachable_recorded|memcpy|memmove|memset|memcmp|memchr|strlen|strnlen|strcmp|strncmp|strchr|strrchr|strstr|memmem|explicit_bzero|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_|gnu_get_libc_version|__popcountdi2|__explicit_bzero_chk|FreeUnreachableMemoryInfo'
+ALLOWED='memunreachable_recorded|memcpy|memmove|memset|memcmp|memchr|strlen|strnlen|strcmp|strncmp|strchr|strrchr|strstr|memmem|_setjmp|longjmp|explicit_bzero|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_|gnu_get_libc_version|__popcountdi2|__explicit_bzero_chk|FreeUnreachableMemoryInfo'
 
 bad=0
 for source in "$@"; do

@@ -1,0 +1,179 @@
+/*
+ * As in lib/pass/in_place.c, the memory cannot change. What ends only the
+ * searching process there must not end the program: a fault of the search comes
+ * to a handler of ours, from which it is left, and the other ways remain.
+ * Signals wait for all of it.
+ */
+#include "lib/pass/in_thread.h"
+
+#include <setjmp.h>
+#include <signal.h>
+
+#include "lib/helpers/sweeper.h"
+#include "lib/pass/in_place.h"
+#include "lib/pass/own_image.h"
+#include "lib/state/allocator_freeze.h"
+#include "lib/state/caller.h"
+#include "lib/state/library.h"
+#include "mu/signal_action.h"
+#include "mu/sys.h"
+
+/* A heap of so much memory is searched by one worker, in 0.3 ms mostly. */
+#define MOST MU_SWEEPER_SMALL
+
+#define NUM_SIGNALS 4
+static const int signals[NUM_SIGNALS] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL };
+
+struct in_thread {
+	struct mu_image *image;
+	struct mu_in_place_room room;
+	uint64_t until_ns;
+	int pagemap;
+	jmp_buf fault;
+	siginfo_t cause; /* si_signo 0: there was no fault */
+	struct mu_signal_action actions[NUM_SIGNALS];
+	stack_t stack;
+};
+
+/* A handler gets no argument. Set while the pass lock is held. */
+static struct in_thread *searching;
+
+static void
+on_fault(int signo, siginfo_t *info, void *context)
+{
+	(void)signo;
+	(void)context;
+	searching->cause = *info;
+	longjmp(searching->fault, 1);
+}
+
+static void
+expect_faults(struct in_thread *search)
+{
+	const struct mu_signal_action action = {
+		.handler = (void *)on_fault,
+		.flags = SA_SIGINFO | SA_ONSTACK | MU_RESTORER_FLAG,
+		.restorer = MU_RESTORER,
+		.mask = ~0ull,
+	};
+	const stack_t stack = {
+		.ss_sp = search->room.signal_stack,
+		.ss_size = MU_IN_PLACE_SIGNAL_STACK,
+	};
+	size_t i;
+
+	searching = search;
+	mu_sys2(SYS_sigaltstack, (long)&stack, (long)&search->stack);
+	for (i = 0; i < NUM_SIGNALS; i++)
+		mu_sys_signal_action(signals[i], &action, &search->actions[i]);
+}
+
+/* A signal that was sent is the program's, which handles it afterwards. */
+static void
+end_faults(struct in_thread *search)
+{
+	size_t i;
+
+	for (i = 0; i < NUM_SIGNALS; i++)
+		mu_sys_signal_action(signals[i], &search->actions[i], NULL);
+	mu_sys2(SYS_sigaltstack, (long)&search->stack, 0);
+	searching = NULL;
+	if (search->cause.si_signo != 0 && search->cause.si_code <= 0)
+		mu_sys3(SYS_rt_sigqueueinfo, search->image->job.pid,
+		    search->cause.si_signo, (long)&search->cause);
+}
+
+static void
+await_room(void *ctx)
+{
+	(void)ctx;
+}
+
+/* The answer lies in the pipe until the search is over. */
+static bool
+fits(void *ctx, size_t bytes)
+{
+	const struct in_thread *search = ctx;
+
+	return mu_sys2(
+		   SYS_fcntl, search->image->sweeper.pipe_write, F_GETPIPE_SZ) /
+	    2 >=
+	    (long)bytes;
+}
+
+static bool
+run(struct in_thread *search)
+{
+	const struct mu_in_place_calls calls = {
+		.await_room = await_room,
+		.large_answer = fits,
+		.pagemap = &search->pagemap,
+		.ctx = search,
+		.until_ns = search->until_ns,
+	};
+
+	mu_sigmask blocked = ~0ull;
+	bool sent;
+	size_t i;
+
+	/* The handler blocks all of them again. */
+	if (setjmp(search->fault) != 0)
+		return false;
+	/* A blocked fault signal kills in spite of a handler. */
+	for (i = 0; i < NUM_SIGNALS; i++)
+		blocked &= ~mu_signal_bit(signals[i]);
+	mu_sys_restore_signals(&blocked);
+	sent = mu_sweeper_in_place(
+	    search->image, search->room.tables, search->room.size, &calls);
+	blocked = ~0ull;
+	mu_sys_restore_signals(&blocked);
+	return sent;
+}
+
+static bool
+search(struct mu_image *image)
+{
+	uint64_t begin_ns = mu_sys_now_ns();
+	struct in_thread search = {
+		.image = image,
+		.until_ns =
+		    begin_ns + mu_library.options.max_pause * MU_NS_PER_MS,
+		.pagemap = -1,
+	};
+	bool searched;
+
+	if (search.until_ns > image->job.deadline_ns)
+		search.until_ns = image->job.deadline_ns;
+	if (begin_ns >= image->job.deadline_ns ||
+	    !mu_in_place_find_room(image, &search.room) ||
+	    mu_caller_add(image) != MU_OK)
+		return false;
+	expect_faults(&search);
+	searched = run(&search);
+	end_faults(&search);
+	mu_sys_close(&search.pagemap);
+	mu_image_paused(image, mu_sys_now_ns() - begin_ns);
+	return searched;
+}
+
+/* On a caller's stack of unknown size there may be no room for a search. */
+bool
+mu_in_thread_try(struct mu_image *image)
+{
+	const struct mu_snapshot snap = image->snap;
+	bool searched;
+
+	if (image->sweeper.budget.private >= MOST ||
+	    mu_range_size(image->own_stack) == 0 ||
+	    !mu_in_place_is_fit(image) || !mu_own_image_may_begin(image) ||
+	    mu_allocator_freeze(image) != MU_OK)
+		return false;
+	searched = search(image);
+	mu_allocator_thaw(image);
+	image->sweeper.answered = searched;
+	if (searched)
+		image->stop.method = MEMUNREACHABLE_STOP_PTRACE;
+	else
+		image->snap = snap;
+	return searched;
+}
