@@ -29,7 +29,7 @@ struct fit {
  * a core whose libc file is not available.
  */
 
-static bool
+static enum mu_status
 try_layout(const struct mu_snapshot *snap, unsigned minor, size_t limit,
     struct fit *fit, struct mu_why *why)
 {
@@ -45,7 +45,22 @@ try_layout(const struct mu_snapshot *snap, unsigned minor, size_t limit,
 	status = mu_heaps_list(&heap, &trial, &tables, why);
 	*fit = (struct fit) { minor, heap.blocks.count, heap.blocks.bytes };
 	mu_arena_close(&tables);
-	return status == MU_OK;
+	return status;
+}
+
+static enum mu_status
+no_layout_fits(
+    const struct fit *like, const struct mu_why *rule, struct mu_why *why)
+{
+	if (like->minor != 0)
+		return mu_why(why, MU_ERR_HEAP_INCONSISTENT,
+		    "a static program that does not state its glibc; as that of"
+		    " 2.%u: %s",
+		    like->minor, rule->text);
+	return mu_why(why, MU_ERR_UNKNOWN_GLIBC,
+	    "a static program that does not state its C library, and its memory"
+	    " is like that of no glibc" MU_CURE
+	    "if it has another library, such as musl, it cannot be read");
 }
 
 /*
@@ -53,20 +68,26 @@ try_layout(const struct mu_snapshot *snap, unsigned minor, size_t limit,
  * If one fits, or several that find the same blocks, set it as the inferred
  * release of SNAP (snap->glibc_inferred). Newer releases are tried first. LIMIT
  * is in bytes, for tables. MU_ERR_UNKNOWN_GLIBC with WHY: none fits, or several
- * that differ.
+ * that differ. MU_ERR_HEAP_INCONSISTENT: it is a glibc, and none fits.
  */
 static enum mu_status
 release_guess(struct mu_snapshot *snap, size_t limit, struct mu_why *why)
 {
 	struct mu_heap_releases releases;
-	struct fit best = { 0, 0, 0 }, fit;
-	struct mu_why rule;
+	struct fit best = { 0, 0, 0 }, like = { 0, 0, 0 }, fit;
+	struct mu_why rule, broken;
+	enum mu_status status;
 	size_t row = 0;
 
 	while (mu_heaps_releases(row, &releases))
 		row++;
 	while (row-- > 0 && mu_heaps_releases(row, &releases)) {
-		if (!try_layout(snap, releases.last, limit, &fit, &rule))
+		status = try_layout(snap, releases.last, limit, &fit, &rule);
+		if (status == MU_ERR_HEAP_INCONSISTENT && like.minor == 0) {
+			like = fit;
+			broken = rule;
+		}
+		if (status != MU_OK)
 			continue;
 		if (best.minor != 0 &&
 		    (best.count != fit.count || best.bytes != fit.bytes))
@@ -77,11 +98,7 @@ release_guess(struct mu_snapshot *snap, size_t limit, struct mu_why *why)
 		best = fit;
 	}
 	if (best.minor == 0)
-		return mu_why(why, MU_ERR_UNKNOWN_GLIBC,
-		    "a static program that does not state its C library, and"
-		    " its memory is like that of no glibc" MU_CURE
-		    "if it has another"
-		    " library, such as musl, it cannot be read");
+		return no_layout_fits(&like, &broken, why);
 	snap->glibc_major = 2;
 	snap->glibc_minor = best.minor;
 	snap->glibc_inferred = true;

@@ -7,6 +7,7 @@
 #include "lib/check/process.h"
 
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/check/may_be_in_malloc.h"
@@ -100,12 +101,45 @@ set_keeper(struct mu_process *process, struct mu_check_look *look)
 	};
 }
 
+static uint64_t
+cpu_ns(pid_t pid)
+{
+	struct timespec time;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) != 0 ||
+	    clock_gettime(clock, &time) != 0)
+		return 0;
+	return (uint64_t)time.tv_sec * MU_NS_PER_SEC + (uint64_t)time.tv_nsec;
+}
+
+/* BEFORE_NS is the CPU time of the process before it was stopped. */
+static void
+note_program(struct mu_process *process, const struct mu_program_id *id,
+    struct mu_check_look *look, uint64_t before_ns)
+{
+	bool known = process->program_id.at != 0;
+
+	look->execed =
+	    known && memcmp(&process->program_id, id, sizeof(*id)) != 0;
+	process->program_id = *id;
+	if (known && !look->execed) {
+		process->ran_ns = before_ns > process->seen_ns
+		    ? before_ns - process->seen_ns
+		    : 0;
+		return;
+	}
+	process->ran_ns = 0;
+	process->seen_ns = cpu_ns(process->pid);
+}
+
 static enum mu_status
 take(void *subject, struct mu_check_look *look)
 {
 	struct mu_process *process = subject;
 	struct mu_keeper *keeper = &process->keeper;
 	const struct mu_keeper_result *result = &keeper->result;
+	uint64_t before_ns = cpu_ns(process->pid);
 	enum mu_status status;
 
 	process->wiped_wanted = process->stacks_wanted = process->lost = false;
@@ -121,10 +155,7 @@ take(void *subject, struct mu_check_look *look)
 		process->copied_ns = result->copy_ns;
 	if (status != MU_OK)
 		return status;
-	look->execed = process->program_id.at != 0 &&
-	    memcmp(&process->program_id, &result->program,
-		sizeof(result->program)) != 0;
-	process->program_id = result->program;
+	note_program(process, &result->program, look, before_ns);
 	keeper->snap.no_headers = true; /* see may_be_in_malloc.h */
 	keeper->snap.reach = look->check->reach;
 	look->may_be_in_malloc = mu_may_be_in_malloc(&keeper->snap);

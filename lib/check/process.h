@@ -17,7 +17,8 @@ struct mu_process {
 
 	/* for the next look */
 	struct mu_program_id program_id; /* program seen by the last look */
-	uint64_t ran_ns; /* CPU time when its malloc was first not known */
+	uint64_t seen_ns; /* CPU time of the process when it was first seen */
+	uint64_t ran_ns;  /* CPU time of the program since then, at least */
 	enum mu_keeper_method method;
 	bool ask_wiped;  /* read memory that fork clears */
 	bool ask_stacks; /* read the threads' alternate stacks */

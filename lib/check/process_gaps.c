@@ -2,7 +2,6 @@
 
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 
 #include "heapwalk/memory/wiped.h"
 #include "heapwalk/subject/dynamic_symbols.h"
@@ -11,9 +10,9 @@
 #include "ptrace/live/pause.h"
 #include "ptrace/live/sharer.h"
 
-#define STARTED_NS MU_NS_PER_MS     /* of CPU time */
-#define STACK_TRIES 3               /* looks that read alternate stacks */
-#define MEASURED ((size_t)16 << 20) /* smaller reads give no rate */
+#define STARTED_NS (10 * MU_NS_PER_MS) /* of CPU time; 1 was seen */
+#define STACK_TRIES 3                  /* looks that read alternate stacks */
+#define MEASURED ((size_t)16 << 20)    /* smaller reads give no rate */
 
 /*
  * Memory that fork clears (MADV_WIPEONFORK): what it referred to looks like a
@@ -168,13 +167,17 @@ note_stacks(struct mu_process *process, struct mu_check_look *look)
 		    unasked);
 }
 
-/* A program that has just started runs the dynamic linker. */
+/*
+ * A program that has just started runs the dynamic linker. That of musl is its
+ * libc as well, and the malloc of the program is known.
+ */
 static bool
 is_linker(const struct mu_mapping *mapping)
 {
 	const char *slash = strrchr(mapping->name, '/');
 
 	return mapping->inode != 0 && slash != NULL &&
+	    strncmp(slash, "/ld-musl", 8) != 0 &&
 	    (strncmp(slash, "/ld-", 4) == 0 || strncmp(slash, "/ld.", 4) == 0 ||
 		strncmp(slash, "/ld64.", 6) == 0);
 }
@@ -185,37 +188,49 @@ is_exec(long call)
 	return call == SYS_execve || call == SYS_execveat;
 }
 
-static uint64_t
-cpu_ns(pid_t pid)
-{
-	struct timespec time;
-	clockid_t clock;
-
-	if (clock_getcpuclockid(pid, &clock) != 0 ||
-	    clock_gettime(clock, &time) != 0)
-		return 0;
-	return (uint64_t)time.tv_sec * MU_NS_PER_SEC + (uint64_t)time.tv_nsec;
-}
-
 /*
- * True if the only thread has finished the start-up. Code that relocates libc,
- * or the static program itself, and what that calls, makes no system call
- * outside the dynamic linker, and takes less than STARTED_NS.
+ * True for a call that the start of a program makes outside of the dynamic
+ * linker, at times before the program is relocated. None of them waits.
  */
 static bool
-has_begun(struct mu_process *process, const struct mu_check_look *look)
+is_of_start(long call)
 {
-	const struct mu_thread *thread = process->keeper.snap.threads;
-	uint64_t ran_ns;
+	static const long calls[] = {
+		SYS_brk,
+		SYS_mmap,
+		SYS_munmap,
+		SYS_mprotect,
+		SYS_set_tid_address,
+		SYS_set_robust_list,
+		SYS_prlimit64,
+		SYS_getrandom,
+		SYS_readlinkat,
+#ifdef SYS_rseq
+		SYS_rseq,
+#endif
+#ifdef SYS_readlink
+		SYS_readlink,
+#endif
+#ifdef SYS_arch_prctl
+		SYS_arch_prctl,
+#endif
+	};
+	size_t i;
 
-	if (look->execed)
-		process->ran_ns = 0;
-	else if (thread->call >= 0 && !is_exec(thread->call))
-		return true;
-	ran_ns = cpu_ns(process->pid);
-	if (process->ran_ns == 0)
-		process->ran_ns = ran_ns;
-	return ran_ns - process->ran_ns >= STARTED_NS;
+	for (i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if (calls[i] == call)
+			return true;
+	return is_exec(call);
+}
+
+/* True if the only thread has certainly finished the start of the program. */
+static bool
+has_begun(const struct mu_process *process)
+{
+	long call = process->keeper.snap.threads[0].call;
+
+	return process->ran_ns >= STARTED_NS ||
+	    (call >= 0 && !is_of_start(call));
 }
 
 /*
@@ -236,7 +251,7 @@ note_start(struct mu_process *process, struct mu_check_look *look)
 	if (linked &&
 	    ((look->status != MU_ERR_FOREIGN_ALLOCATOR &&
 		 look->status != MU_ERR_UNKNOWN_GLIBC) ||
-		has_begun(process, look)))
+		has_begun(process)))
 		return;
 	/* The next look will differ. */
 	look->may_be_in_malloc |=

@@ -5,18 +5,18 @@
 #define MAX_LOOKS 5
 
 /*
- * Another look is assumed to take as long as the last one. If that look gave an
- * answer, twice the time must be left, so that the answer is not lost at the
- * deadline.
+ * Another look, after a nap of NAP_NS, is assumed to take as long as the last
+ * one. If that look gave an answer, twice the time must be left, so that the
+ * answer is not lost at the deadline.
  */
 static bool
-has_time(const struct mu_driver *driver)
+has_time(const struct mu_driver *driver, uint64_t nap_ns)
 {
 	uint64_t now = mu_sys_now_ns(), took_ns = now - driver->begin_ns;
 
 	if (mu_look_checked(&driver->look))
 		took_ns *= 2;
-	return now + took_ns < driver->deadline_ns;
+	return now + nap_ns + took_ns < driver->deadline_ns;
 }
 
 /* Look until the heap can be checked, or further tries are pointless. */
@@ -37,8 +37,9 @@ look_until_checked(struct mu_driver *driver)
 		driver->begin_ns = mu_sys_now_ns();
 		*look = (struct mu_look) { .status = MU_OK };
 		ops->look(driver->subject, look);
-		if (ops->again == NULL || !has_time(driver) ||
-		    !ops->again(driver->subject, look, &tries))
+		if (ops->again == NULL || !has_time(driver, 0) ||
+		    !ops->again(driver->subject, look, &tries) ||
+		    !has_time(driver, tries.nap_ns))
 			return;
 		ops->forget(driver->subject);
 		mu_sys_sleep_ns(tries.nap_ns);
@@ -109,7 +110,7 @@ mu_driver_run(struct mu_driver *driver)
 	look_until_checked(driver);
 	if (driver->ops->again == NULL || !look->doubtful)
 		return;
-	if (driver->ops->late != NULL && !has_time(driver)) {
+	if (driver->ops->late != NULL && !has_time(driver, 0)) {
 		driver->ops->late(driver->subject, look);
 		return;
 	}
@@ -117,8 +118,8 @@ mu_driver_run(struct mu_driver *driver)
 		looks++;
 		before = look->num_leaks;
 		look_again(driver);
-	} while (
-	    looks < MAX_LOOKS && has_time(driver) && !is_last(look, before));
+	} while (looks < MAX_LOOKS && has_time(driver, driver->confirm_ns) &&
+	    !is_last(look, before));
 	if (look->first && look->doubtful && look->status == MU_OK)
 		look->status = mu_why(&look->why, MU_PARTIAL,
 		    "the process executed another program before each look:"

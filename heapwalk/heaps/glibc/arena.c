@@ -161,8 +161,10 @@ check_inferred(const struct mu_glibc *glibc, const struct mu_snapshot *snap,
 	size_t i;
 
 	if (glibc->main_arena == 0 || is_never_used(glibc, snap))
-		return mu_why(why, MU_ERR_HEAP_INCONSISTENT,
-		    "nothing was allocated that would show it");
+		return snap->glibc_inferred
+		    ? MU_OK
+		    : mu_why(why, MU_ERR_HEAP_INCONSISTENT,
+			  "nothing was allocated that would show it");
 	for (i = 0; i < glibc->num_arenas; i++) {
 		mutex =
 		    mu_snapshot_view(snap, glibc->arenas[i], sizeof(*mutex));
@@ -183,6 +185,10 @@ find(struct mu_glibc *out, const struct mu_snapshot *snap,
 
 	mu_glibc_data_search(&finds, snap, out->layout);
 	out->other_libc = finds.other;
+	if (finds.num_arenas == 0 && snap->glibc_inferred &&
+	    finds.num_pars != 1)
+		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
+		    "no main_arena with an mp_ beside it");
 	if (finds.num_arenas == 0)
 		return nothing_found(&finds, snap, why);
 	if (finds.num_arenas > 1 || finds.num_pars != 1)
@@ -208,6 +214,10 @@ mu_glibc_not_inferred(const struct mu_glibc *glibc,
 	struct mu_why rule = *why;
 
 	if (glibc->inferred_from == 0 || status == MU_ERR_NO_MEMORY)
+		return status;
+	/* A ring of arenas is found: it is the malloc of a glibc. */
+	if (snap->glibc_inferred && status == MU_ERR_HEAP_INCONSISTENT &&
+	    glibc->num_arenas > 0)
 		return status;
 	return mu_why(why, MU_ERR_UNKNOWN_GLIBC,
 	    "the heap of glibc %u.%u is not known here, and not laid out as "

@@ -68,7 +68,8 @@ enum mu_status mu_glibc_find(struct mu_glibc *out,
 /*
  * If the layout was inferred, add to WHY that this may be the cause, and return
  * MU_ERR_UNKNOWN_GLIBC. Otherwise, or if the failure has nothing to do with the
- * layout, return STATUS.
+ * layout, return STATUS; so for a guess (snap->glibc_inferred) that has found
+ * malloc's variables.
  */
 enum mu_status mu_glibc_not_inferred(const struct mu_glibc *glibc,
     const struct mu_snapshot *snap, enum mu_status status, struct mu_why *why);

@@ -253,7 +253,7 @@ search_area(const struct search *search, struct mu_range area)
  * little else: 0x900, 0x920 and 0x940 bytes apart in Debian 11, 12 and 13.
  */
 static void
-choose_par(struct mu_glibc_finds *finds)
+choose_par(const struct mu_glibc_layout *layout, struct mu_glibc_finds *finds)
 {
 	uintptr_t arena = finds->num_arenas > 0 ? finds->arena : finds->unused;
 	size_t i, count = finds->num_pars, near = 0;
@@ -264,6 +264,10 @@ choose_par(struct mu_glibc_finds *finds)
 	for (i = 0; i < count; i++) {
 		if (finds->pars[i] + PAR_REACH < arena ||
 		    finds->pars[i] > arena + PAR_REACH)
+			continue;
+		/* The end of an unused arena looks like one, too. */
+		if (finds->pars[i] + layout->par_size > arena &&
+		    finds->pars[i] < arena + layout->arena_size)
 			continue;
 		chosen = finds->pars[i];
 		near++;
@@ -294,7 +298,7 @@ search_load(const struct search *search, const struct mu_libc *libc)
 		finds->arena = finds->likeness;
 		finds->num_arenas = finds->num_likenesses;
 	}
-	choose_par(finds);
+	choose_par(search->layout, finds);
 }
 
 /* True if the malloc of another load is, or can be, in use. */

@@ -95,6 +95,12 @@ if command -v musl-gcc >/dev/null; then
 	has "$err" "the program uses musl"
 	run 3 -- "$work/musl"
 	has "$err" "uses musl"
+	# Where it is no link, its name is that of a dynamic linker.
+	for linker in /lib/ld-musl-*.so.1; do
+		cp "$linker" "$work"
+		look 3 "$work/${linker##*/}" "$work/musl"
+		has "$err" "the program uses musl"
+	done
 else
 	echo "SKIPPED: program_kinds: no musl-gcc"
 fi
@@ -194,6 +200,10 @@ again() {
 	kill -9 "$pids"
 	wait "$pids" 2>/dev/null
 	pids=
+	misnamed
+}
+
+misnamed() {
 	has_no "$work/all" "foreign allocator"
 	has_no "$work/all" "unknown glibc"
 	has_no "$work/all" "could not be read"
@@ -208,6 +218,91 @@ for kind in "" -static -static-pie; do
 		echo "SKIPPED: program_kinds: cannot link $kind"
 	fi
 done
+
+# Each system call of the start of a program: it stands still there.
+cat >"$work/steps.c" <<'END'
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+/* Print the PID of the program, or "over" if it is in main(). */
+int main(int argc, char **argv)
+{
+	long steps = atol(argv[1]);
+	struct user_regs_struct regs = { .orig_rax = 0 };
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		execv(argv[2], argv + 2);
+		_exit(99);
+	}
+	waitpid(pid, &status, 0);
+	while (steps-- > 0 && regs.orig_rax != SYS_nanosleep &&
+	    regs.orig_rax != SYS_clock_nanosleep) {
+		ptrace(PTRACE_SYSCALL, pid, NULL, NULL);
+		waitpid(pid, &status, 0);
+		ptrace(PTRACE_GETREGS, pid, NULL, &regs);
+	}
+	if (steps >= 0) {
+		kill(pid, SIGKILL);
+		puts("over");
+		return 0;
+	}
+	ptrace(PTRACE_DETACH, pid, NULL, (void *)SIGSTOP);
+	waitpid(pid, &status, WUNTRACED);
+	printf("%d\n", (int)pid);
+	fflush(stdout);
+	waitpid(pid, &status, 0);
+	return 0;
+}
+END
+
+# steps BY PROGRAM: a look at each, or at each so many.
+steps() {
+	step=0
+	: >"$work/all"
+	while :; do
+		: >"$work/pid"
+		"$work/steps" $step "$2" >"$work/pid" &
+		pids=$!
+		await test -s "$work/pid" || fail "step $step"
+		read -r stepped <"$work/pid"
+		[ "$stepped" != over ] || break
+		"$command" --limit=1 --timeout=400ms -p "$stepped" \
+		    >>"$work/all" 2>&1
+		kill -9 "$stepped"
+		wait "$pids"
+		pids=
+		step=$((step + $1))
+	done
+	[ $step -gt 20 ] || fail "only $step steps"
+	misnamed
+}
+
+if [ "$(uname -m)" = x86_64 ] &&
+    ${CC:-cc} -w -o "$work/steps" "$work/steps.c"; then
+	by=4
+	for kind in "" -static -static-pie; do
+		name="each step of the start $kind"
+		# shellcheck disable=SC2086
+		if ${CC:-cc} -O1 $kind -o "$work/again" "$work/again.c" \
+		    2>/dev/null; then
+			steps $by "$work/again"
+		else
+			echo "SKIPPED: program_kinds: cannot link $kind"
+		fi
+		by=1
+	done
+else
+	echo "SKIPPED: program_kinds: no steps"
+fi
 
 # What one program lost is not refuted by a look at the next one.
 name='exec between two looks'

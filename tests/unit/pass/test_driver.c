@@ -13,6 +13,7 @@ struct play {
 	unsigned count, agains; /* tries that are worth another */
 	enum mu_status begins, remembers;
 	uint64_t takes_ns; /* each look */
+	uint64_t nap_ns;   /* before another try */
 	char calls[64];
 	unsigned next;
 };
@@ -56,6 +57,7 @@ again(void *subject, const struct mu_look *end, struct mu_tries *tries)
 	if (++tries->tries > play->agains)
 		return false;
 	called(play, "A");
+	tries->nap_ns = play->nap_ns;
 	return true;
 }
 
@@ -168,6 +170,16 @@ TEST(a_try_that_may_end_in_time)
 }
 
 /* A busy machine may need twice the time for the next. */
+TEST(no_try_after_a_nap_that_is_too_long)
+{
+	const struct mu_look looks[] = { LOOK(MU_ERR_BUSY, 0, WORDS("1")) };
+	struct play play = { looks, 1, .agains = 1,
+		.nap_ns = 60 * MU_NS_PER_SEC };
+	struct mu_driver driver = run(&play, &ops, 30 * MU_NS_PER_SEC);
+
+	expect(&driver, &play, "BLA", MU_ERR_BUSY, "1");
+}
+
 TEST(no_look_that_would_be_late)
 {
 	const struct mu_look looks[] = { LOOK(MU_OK, 3, .doubtful = true),
