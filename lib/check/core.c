@@ -8,11 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heapwalk/subject/dynamic_symbols.h"
+#include "lib/check/doubts.h"
 #include "lib/check/naming.h"
 #include "lib/check/outside.h"
 #include "ptrace/core/snapshot.h"
-#include "ptrace/live/alternate_stacks.h"
 
 #define ARENA_LIMIT ((size_t)4 << 30) /* for what describes the core */
 
@@ -32,47 +31,6 @@ unlock(void *ctx)
 	mu_snapshot_core_unlock(&reading->core, &reading->snap);
 }
 
-/* Leaked blocks that are large enough for an alternate signal stack. */
-struct large_lost {
-	size_t count;
-	struct mu_range largest;
-};
-
-static bool
-take_large(void *ctx, const struct mu_block *block)
-{
-	struct large_lost *lost = ctx;
-
-	if (mu_range_size(block->range) < MU_ALTERNATE_STACK_MIN)
-		return true;
-	if (mu_range_size(block->range) > mu_range_size(lost->largest))
-		lost->largest = block->range;
-	lost->count++;
-	return true;
-}
-
-/*
- * Only the kernel knows the address of an alternate signal stack, and no note
- * has it. If a thread runs on it, its stack pointer shows that; if a thread has
- * left it for another one, the signal frame does (uc_stack).
- */
-static enum mu_status
-doubt_stacks(const struct mu_check_look *look, struct mu_why *why)
-{
-	struct large_lost lost = { .count = 0 };
-
-	mu_blocks_each_unmarked(
-	    &look->analysis.search.heap.blocks, take_large, &lost);
-	if (lost.count == 0 || !mu_may_import(look->snap, "sigaltstack"))
-		return MU_OK;
-	return mu_why(why, MU_PARTIAL,
-	    "%zu of them can be alternate signal stacks, having %d bytes or"
-	    " more (the largest: %zu at %lx): the program may call"
-	    " sigaltstack(), and a core does not say what it set",
-	    lost.count, MU_ALTERNATE_STACK_MIN, mu_range_size(lost.largest),
-	    (unsigned long)lost.largest.begin);
-}
-
 static enum mu_status
 take(void *subject, struct mu_check_look *look)
 {
@@ -89,6 +47,11 @@ take(void *subject, struct mu_check_look *look)
 	return status;
 }
 
+/*
+ * Only the kernel knows the address of an alternate signal stack, and no note
+ * has it. If a thread runs on it, its stack pointer shows that; if a thread has
+ * left it for another one, the signal frame does (uc_stack).
+ */
 static void
 note(void *subject, struct mu_check_look *look)
 {
@@ -98,7 +61,8 @@ note(void *subject, struct mu_check_look *look)
 		look->status =
 		    mu_snapshot_core_doubt(&reading->core, &look->why);
 	if (look->status == MU_OK)
-		look->status = doubt_stacks(look, &look->why);
+		look->status = mu_doubt_stacks(look,
+		    "a core does not say what it set", &look->why);
 }
 
 static bool

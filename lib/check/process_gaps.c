@@ -5,6 +5,7 @@
 
 #include "heapwalk/memory/wiped.h"
 #include "heapwalk/subject/dynamic_symbols.h"
+#include "lib/check/doubts.h"
 #include "mu/text.h"
 #include "ptrace/live/alternate_stacks.h"
 #include "ptrace/live/pause.h"
@@ -133,12 +134,8 @@ note_shared(struct mu_process *process, struct mu_check_look *look)
 		    "%s reads them in the"
 		    " stop",
 		    (changing + 0xfffff) >> 20, advice);
-	} else if (unasked > 0)
-		look->status = mu_why(&look->why, MU_PARTIAL,
-		    "%zu MiB of shared memory that the process has not touched"
-		    " were not searched: what only they refer to may be among"
-		    " these",
-		    (unasked + 0xfffff) >> 20);
+	} else
+		look->status = mu_doubt_untouched(unasked, &look->why);
 }
 
 /*

@@ -12,6 +12,7 @@
 
 #include "heapwalk/memory/remote_memory.h"
 #include "heapwalk/recorded/recorded.h"
+#include "lib/check/doubts.h"
 #include "lib/check/may_be_in_malloc.h"
 #include "lib/check/naming.h"
 #include "lib/check/outside.h"
@@ -61,6 +62,7 @@ open_memory(struct ending *ending, struct mu_why *why)
 	struct mu_snapshot *snap = &ending->snap;
 	pid_t tid = ending->stopped->tracees[0].tid;
 	struct mu_remote_source source = {
+		.pid = tid,
 		.page_size = (size_t)sysconf(_SC_PAGESIZE),
 		.window = MU_REMOTE_WINDOW,
 	};
@@ -195,6 +197,13 @@ note(void *subject, struct mu_check_look *look)
 		look->status = mu_why(&look->why, MU_PARTIAL,
 		    "a thread was ended in the middle of libc: some of these may"
 		    " have been held by malloc at that moment");
+	else
+		look->status =
+		    mu_doubt_untouched(ending->remote.unasked, &look->why);
+	if (look->status == MU_OK)
+		look->status = mu_doubt_stacks(look,
+		    "a process cannot be asked at its end what it set",
+		    &look->why);
 }
 
 static void

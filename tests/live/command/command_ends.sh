@@ -129,6 +129,69 @@ has "$err" "not checked: heap inconsistent: "
 has "$err" "a block was overrun"
 has_no "$err" "ask again"
 
+# What the kernel holds: pages that the process gave back, and the address of an
+# alternate signal stack, which a process that has ended cannot be asked for.
+name='pointers that the kernel holds'
+cat >"$work/held.c" <<'END'
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#define SIZE ((size_t)64 << 20)
+static __attribute__((noinline)) void give_back(void)
+{
+	char *shared = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void *block = memset(malloc(24), 1, 24);
+
+	memcpy(shared + SIZE / 2, &block, sizeof(block));
+	madvise(shared, SIZE, MADV_DONTNEED);
+}
+static __attribute__((noinline)) void set_stack(void)
+{
+	stack_t stack = { .ss_sp = memset(malloc(9000), 1, 9000),
+		.ss_size = 9000 };
+
+	sigaltstack(&stack, NULL);
+}
+static __attribute__((noinline)) void scrub(void)
+{
+	volatile char dead[8192];
+
+	memset((char *)dead, 0, sizeof(dead));
+}
+int main(int argc, char **argv)
+{
+	if (argv[1][0] == 's')
+		set_stack();
+	else
+		give_back();
+	scrub();
+	if (argc > 2 && argv[2][0] == 'k')
+		raise(SIGTERM);
+	if (argc > 2 && argv[2][0] == 'q')
+		quick_exit(0);
+	if (argc > 2)
+		exit(0);
+	_exit(0);
+}
+END
+${CC:-cc} -w -O0 -o "$work/held" "$work/held.c" || fail "no compiler"
+run 0 -- "$work/held" given_back
+run 0 -- "$work/held" given_back quick_exit
+run 0 -- "$work/held" stack exit
+for end in '' quick_exit killed; do
+	run 4 -- "$work/held" stack $end
+	has "$err" "a process cannot be asked at its end what it set"
+done
+if ${CC:-cc} -w -static -O0 -o "$work/held" "$work/held.c" 2>/dev/null; then
+	run 0 -- "$work/held" given_back
+	run 4 -- "$work/held" stack
+	has "$err" "a process cannot be asked at its end what it set"
+fi
+
 # The command stops them for the library, which freezes malloc first.
 name='threads in malloc, others asleep'
 cat >"$work/churn.c" <<'END'
