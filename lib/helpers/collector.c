@@ -149,7 +149,7 @@ capture(struct collector *collector, struct mu_threads *threads,
 	/* Thaw malloc first: a released thread may allocate at once. */
 	enter_phase(collector, PHASE_TAKEN);
 	mu_threads_release(threads);
-	mu_image_paused(image, mu_sys_now_ns() - threads->begin_ns);
+	mu_image_paused(image, threads->end_ns - threads->begin_ns);
 	return status;
 }
 

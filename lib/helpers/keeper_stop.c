@@ -346,7 +346,7 @@ mu_keeper_stop_and_take(struct mu_keeper_self *self, struct mu_threads *threads,
 	if (status == MU_OK)
 		status = take_stopped(self, threads, files);
 	mu_threads_release(threads);
-	self->result->pause_ns = mu_sys_now_ns() - threads->begin_ns;
+	self->result->pause_ns = threads->end_ns - threads->begin_ns;
 	mu_priority_restore(&priority);
 	if (self->result->stopped_long &&
 	    self->result->method_used != MU_KEEPER_READ)

@@ -113,8 +113,13 @@ detach_all(struct mu_threads *threads, bool busy)
 void
 mu_threads_release(struct mu_threads *threads)
 {
+	size_t running;
+
 	detach_all(threads, true);
-	if (detach_all(threads, false) > 0)
+	running = detach_all(threads, false);
+	if (threads->end_ns == 0)
+		threads->end_ns = mu_sys_now_ns();
+	if (running > 0)
 		release_running(threads);
 	threads->count = 0;
 }
@@ -392,6 +397,7 @@ mu_threads_stop_listed(
 
 	out->code.at.call = 0;
 	out->begin_ns = mu_sys_now_ns();
+	out->end_ns = 0;
 	mu_wakeup_open(&wakeup);
 	while (status == MU_OK && cap.fresh) {
 		if (mu_sys_now_ns() >= deadline_ns)

@@ -34,6 +34,7 @@ struct mu_threads {
 	struct mu_task_list listing;
 	uint64_t listed_ns; /* when the listing was made; 0 once it is used */
 	uint64_t begin_ns;  /* when the first thread was about to be stopped */
+	uint64_t end_ns;    /* when all that had stopped were released */
 	struct mu_arena *arena;
 	uint64_t hold_ns; /* if a call in one of them is late, how long it still
 			     keeps the others stopped */

@@ -58,11 +58,11 @@ be_in_vfork(void)
 	}
 }
 
-/* As in a disk's queue: asleep nearly always, for 20 ms at a time. */
+/* As in a disk's queue: asleep nearly always, for MILLISECONDS at a time. */
 static void
-be_in_short_vforks(void)
+be_in_vforks(long milliseconds)
 {
-	struct timespec nap = { 0, 20000000 };
+	struct timespec nap = { 0, milliseconds * 1000000 };
 	pid_t child;
 
 	shared->ready = true;
@@ -74,6 +74,18 @@ be_in_short_vforks(void)
 		}
 		waitpid(child, NULL, 0);
 	}
+}
+
+static void
+be_in_short_vforks(void)
+{
+	be_in_vforks(20);
+}
+
+static void
+be_in_long_vforks(void)
+{
+	be_in_vforks(150);
 }
 
 static void
@@ -155,7 +167,8 @@ be_monitored(void)
 }
 
 static void (*const plays[])(void) = { be_in_vfork, be_big, be_monitored,
-	be_middling, be_emptied, be_big_and_left_out, be_in_short_vforks };
+	be_middling, be_emptied, be_big_and_left_out, be_in_short_vforks,
+	be_in_long_vforks };
 
 enum play {
 	IN_VFORK,
@@ -164,7 +177,8 @@ enum play {
 	MIDDLING_ONE,
 	EMPTIED,
 	BIG_LEFT_OUT,
-	SHORT_VFORKS
+	SHORT_VFORKS,
+	LONG_VFORKS
 };
 
 /* A separate program: this one, with "PLAY FD" on its command line. */
@@ -247,6 +261,29 @@ TEST_LOOP(thread_in_short_sleeps, 0, 3)
 		status = look(&answer, (enum mu_check_stop)_i, 2000);
 		ck_assert_msg(status == MU_OK || status == MU_PARTIAL, "%d: %s",
 		    status, answer.info.reason);
+		mu_check_release(&answer);
+	}
+	end();
+}
+
+/*
+ * A thread that does not stop in time is waited for when the others run again:
+ * that is not part of the pause.
+ */
+TEST_LOOP(pause_ends_with_the_release, 1, 3)
+{
+	struct mu_report answer;
+	int i;
+
+	start(LONG_VFORKS);
+	for (i = 0; i < 5; i++) {
+		shared->longest_ns = 0;
+		look(&answer, (enum mu_check_stop)_i, 5);
+		ck_assert_msg(
+		    answer.info.pause_ns < shared->longest_ns + 20 * MS,
+		    "%lu ms, of %lu seen",
+		    (unsigned long)(answer.info.pause_ns / MS),
+		    (unsigned long)(shared->longest_ns / MS));
 		mu_check_release(&answer);
 	}
 	end();
