@@ -37,9 +37,7 @@ static enum mu_status
 explain_held(struct mu_explaining *explaining)
 {
 	const struct mu_explain *wanted = &explaining->out->wanted;
-	enum mu_status status = mu_held_find(&explaining->held,
-	    explaining->graph, explaining->roots, explaining->snap,
-	    explaining->tables, &explaining->deadline);
+	enum mu_status status = MU_OK;
 
 	if (status == MU_OK && (wanted->why || wanted->why_type != NULL))
 		status = mu_why_explain(explaining);
@@ -116,6 +114,7 @@ describe_steps(struct mu_explaining *explaining)
 	if (all.items == NULL)
 		return;
 	list_steps(explaining->out, &all);
+	mu_steps_name(explaining, all.items, all.count);
 	mu_places_ask_types(&explaining->places, all.items, all.count);
 	mu_places_ask_frames(&explaining->places, all.items, all.count);
 	mu_stacks_name_steps(explaining, all.items, all.count);
@@ -128,12 +127,16 @@ static enum mu_status
 explain_all(struct mu_explaining *explaining)
 {
 	const struct mu_explain *wanted = &explaining->out->wanted;
-	enum mu_status status = MU_OK;
+	enum mu_status status;
 
 	mu_blocks_each(explaining->graph->blocks, add_live, explaining->out);
-	if (wanted->in_use || wanted->why_type != NULL)
+	status = mu_held_find(&explaining->held, explaining->graph,
+	    explaining->roots, explaining->snap, explaining->tables,
+	    &explaining->deadline);
+	if (status == MU_OK)
 		status = mu_live_types_find(&explaining->types,
-		    &explaining->places, &explaining->deadline);
+		    &explaining->places, &explaining->typed, &explaining->held,
+		    &explaining->deadline);
 	if (status == MU_OK && wanted->in_use)
 		status = mu_in_use_explain(explaining);
 	if (status == MU_OK && wanted->in_use)

@@ -54,7 +54,9 @@ struct mu_step {
 	enum mu_step_kind kind;
 	const char *name;   /* of a variable, register, mapping; or NULL */
 	const char *module; /* path; or NULL */
-	const char *type;   /* of a block; or NULL */
+	const char *type;   /* of a block or a variable; or NULL */
+	const char *field;  /* ".orders[3].first": where the pointer is; or
+			       NULL */
 	bool certain;       /* the type is proven, otherwise probable */
 	bool content;       /* it is what the bytes look like */
 	uintptr_t address;  /* where the place begins; 0: not in memory */
@@ -68,7 +70,8 @@ struct mu_step {
 				    or NULL */
 	const char *file;
 	unsigned line;
-	size_t count; /* of MU_STEP_MORE */
+	bool counted; /* the type is a container of COUNT elements */
+	size_t count; /* of these, or of MU_STEP_MORE */
 };
 
 struct mu_retained {

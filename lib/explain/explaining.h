@@ -8,6 +8,7 @@
 #include "heapwalk/explain/routes.h"
 #include "lib/explain/live_types.h"
 #include "lib/explain/places.h"
+#include "lib/explain/typed_walk.h"
 
 struct mu_explaining {
 	struct mu_explained *out;
@@ -19,7 +20,8 @@ struct mu_explaining {
 	struct mu_deadline deadline;
 	struct mu_held held;
 	struct mu_places places;
-	struct mu_live_types types; /* for --in-use and --why=TYPE */
+	struct mu_live_types types;
+	struct mu_typed typed;
 };
 
 /* lib/explain/path.c: the path from a root to block NUMBER. */
@@ -47,6 +49,13 @@ enum mu_status mu_in_use_explain(struct mu_explaining *explaining);
  */
 enum mu_status mu_stacks_explain(struct mu_explaining *explaining);
 void mu_stacks_name_steps(struct mu_explaining *explaining,
+    struct mu_step *const *steps, size_t count);
+
+/*
+ * lib/explain/step_types.c: find the types and fields of COUNT steps by what is
+ * declared.
+ */
+void mu_steps_name(struct mu_explaining *explaining,
     struct mu_step *const *steps, size_t count);
 
 #endif

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "lib/explain/places.h"
+#include "lib/explain/frame_places.h"
 #include "mu/arch/register_names.h"
 #include "mu/arch/registers.h"
 #include "mu/arch/unwind.h"
@@ -94,14 +94,14 @@ name_steps(const struct mu_places *places, struct mu_step *const *steps,
 			name_frame(places, symbol, steps[i]);
 }
 
-static void
-follow(struct mu_places *places, const struct mu_thread *thread,
-    struct mu_step *const *steps, size_t count)
+void
+mu_frame_places_each(struct mu_places *places, const struct mu_thread *thread,
+    bool (*visit)(void *ctx, const struct mu_frame_place *place), void *ctx)
 {
 	struct frame frame = { .pc = thread->pc, .sp = thread->sp };
 	struct mu_symbol_question question = { .call = true, .rules = true };
 	struct mu_symbol_answer answer;
-	struct mu_range range;
+	struct mu_frame_place place = { .thread = thread };
 	int depth;
 
 	frame.fp = general(places->snap, thread, MU_PRSTATUS_FP);
@@ -110,15 +110,35 @@ follow(struct mu_places *places, const struct mu_thread *thread,
 		question.address =
 		    frame.pc - (frame.caller ? MU_UNWIND_CALL : 0);
 		answer = (struct mu_symbol_answer) { .given = false };
-		range.begin = frame.sp;
+		place.call = question.address;
+		place.sp = frame.sp;
+		place.fp = frame.fp;
 		mu_symbol_helper_ask(&places->helper, &question, &answer, 1,
 		    places->deadline_ns);
 		if (!answer.given ||
-		    !step_out(places, &answer.rules, &frame, &range.end))
+		    !step_out(places, &answer.rules, &frame, &place.cfa))
 			return;
-		name_steps(
-		    places, steps, count, thread->tid, range, &answer.symbol);
+		place.symbol = &answer.symbol;
+		if (!visit(ctx, &place))
+			return;
 	}
+}
+
+struct naming {
+	const struct mu_places *places;
+	struct mu_step *const *steps;
+	size_t count;
+};
+
+static bool
+name_place(void *ctx, const struct mu_frame_place *place)
+{
+	const struct naming *naming = ctx;
+	struct mu_range range = { place->sp, place->cfa };
+
+	name_steps(naming->places, naming->steps, naming->count,
+	    place->thread->tid, range, place->symbol);
+	return true;
 }
 
 static bool
@@ -139,9 +159,11 @@ mu_places_ask_frames(
     struct mu_places *places, struct mu_step *const *steps, size_t count)
 {
 	const struct mu_snapshot *snap = places->snap;
+	struct naming naming = { places, steps, count };
 	size_t i;
 
 	for (i = 0; i < snap->num_threads; i++)
 		if (is_shown(steps, count, &snap->threads[i]))
-			follow(places, &snap->threads[i], steps, count);
+			mu_frame_places_each(
+			    places, &snap->threads[i], name_place, &naming);
 }

@@ -165,7 +165,8 @@ count_text(
 	struct kind *text;
 
 	/* A pointer to a vtable may consist of letters. */
-	if (length == 0 || (type->name != NULL && !type->content))
+	if (length == 0 ||
+	    (type->name != NULL && !type->content && type->stride != 1))
 		return;
 	text = count_one(census, &census->texts, hash_of(block->view, length),
 	    block->number);
@@ -269,7 +270,8 @@ take_sizes(struct census *census)
 		type = &live->types[kind->key >> TYPE_SHIFT];
 		out->in_use[i] = (struct mu_in_use) {
 			.size = size_of(kind),
-			.type = type->name,
+			.type = mu_live_type_name(
+			    &census->explaining->places, type, size_of(kind)),
 			.certain = type->certain,
 			.content = type->content,
 			.count = kind->count,

@@ -1,7 +1,10 @@
 #include "lib/explain/live_types.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "lib/explain/typed_walk.h"
 
 #define ASKED ((size_t)4096)          /* questions at a time */
 #define SINGLE_MAX ((size_t)1 << 15)  /* blocks asked for one by one */
@@ -13,6 +16,7 @@
 #define NAMES ((size_t)1 << 17)       /* places for names, a power of 2 */
 #define SPREAD 0x9e3779b97f4a7c15ull  /* 2^64 / the golden ratio */
 #define UNASKED UINT16_MAX            /* no type yet */
+#define GRAIN ((size_t)16)            /* sizes of malloc() differ by */
 #define LARGER 16                     /* bytes by which malloc() exceeds */
 
 /* Blocks of one size that begin with one pointer into a module. */
@@ -47,7 +51,6 @@ struct finding {
 	size_t num_classes;
 	struct size *sizes;
 	size_t num_sizes;
-	uint16_t *names; /* by hash: types */
 	struct batch *batch;
 	bool of_classes; /* the batch asks for classes */
 	size_t singles;
@@ -116,36 +119,78 @@ hash_of(const char *name)
 	return (size_t)(hash * SPREAD >> 20) & (NAMES - 1);
 }
 
-/* The number of TYPE; 0: there is no memory, or there are too many. */
-static uint16_t
-number_of(struct finding *finding, const struct mu_type *type)
+uint16_t
+mu_live_types_add(struct mu_live_types *live, const struct mu_places *places,
+    const struct mu_live_type *type)
 {
-	struct mu_live_types *live = finding->live;
 	const struct mu_live_type *known;
 	size_t at;
 
-	for (at = hash_of(type->name); finding->names[at] != 0;
+	for (at = hash_of(type->name); live->names[at] != 0;
 	     at = (at + 1) & (NAMES - 1)) {
-		known = &live->types[finding->names[at]];
+		known = &live->types[live->names[at]];
 		if (known->certain == type->certain &&
+		    known->source == type->source &&
+		    known->stride == type->stride &&
+		    known->elements == type->elements &&
 		    strcmp(known->name, type->name) == 0)
-			return finding->names[at];
+			return live->names[at];
 	}
 	if (live->count >= MU_LIVE_TYPES_MAX ||
-	    !mu_arena_room(finding->places->tables, live->types, live->count,
-		live->max, 256))
+	    !mu_arena_room(
+		places->tables, live->types, live->count, live->max, 256))
 		return 0;
-	live->types[live->count] = (struct mu_live_type) {
-		.name = mu_places_keep(finding->places, type->name),
+	live->types[live->count] = *type;
+	live->types[live->count].name = mu_places_keep(places, type->name);
+	if (live->types[live->count].name == NULL)
+		return 0;
+	live->names[at] = (uint16_t)live->count;
+	return (uint16_t)live->count++;
+}
+
+static uint16_t
+number_of(struct finding *finding, const struct mu_type *type)
+{
+	struct mu_live_type live = {
+		.name = type->name,
 		.certain = type->certain,
 		.content = type->source == MU_TYPE_CONTENT,
 		.source = type->source,
+		.id = type->id,
 		.least = SIZE_MAX,
 	};
-	if (live->types[live->count].name == NULL)
-		return 0;
-	finding->names[at] = (uint16_t)live->count;
-	return (uint16_t)live->count++;
+
+	return mu_live_types_add(finding->live, finding->places, &live);
+}
+
+/*
+ * How many elements of STRIDE bytes a row in SIZE usable bytes has. malloc()
+ * rounds up by at most GRAIN - 1 bytes: of the numbers that are possible the
+ * roundest one, 4096 rather than 4104.
+ */
+static size_t
+count_row(size_t size, size_t stride)
+{
+	size_t most = size / stride, least, round;
+
+	least = size > GRAIN ? (size - GRAIN) / stride + 1 : 1;
+	for (round = 1; (most & -(round * 2)) >= least && most >= round * 2;)
+		round *= 2;
+	return most & -round;
+}
+
+const char *
+mu_live_type_name(const struct mu_places *places,
+    const struct mu_live_type *type, size_t size)
+{
+	char name[1024];
+
+	if (type->name == NULL || type->stride == 0)
+		return type->name;
+	snprintf(name, sizeof(name), "%s[%zu]", type->name,
+	    type->elements > 0 ? type->elements
+			       : count_row(size, type->stride));
+	return mu_places_keep(places, name);
 }
 
 static uint16_t
@@ -252,23 +297,31 @@ ask_classes(struct finding *finding)
 	finding->of_classes = false;
 }
 
-/* What turned out to be no class is asked for by itself, as others are. */
 static bool
-take_block(void *ctx, const struct mu_block *block)
+take_class(void *ctx, const struct mu_block *block)
 {
 	struct finding *finding = ctx;
 	const struct class *class;
-	struct size *size;
 	uint64_t key;
 
 	if (!mu_block_marked(block))
 		return true;
 	key = key_of(finding->places, block);
 	class = key == 0 ? NULL : class_of(finding, key);
-	if (class != NULL && class->type != 0) {
+	if (class != NULL)
 		finding->live->of[block->number] = class->type;
-		return !mu_deadline_passed(finding->deadline, 16);
-	}
+	return !mu_deadline_passed(finding->deadline, 16);
+}
+
+/* What is of no known class, and not declared, is asked for by itself. */
+static bool
+take_block(void *ctx, const struct mu_block *block)
+{
+	struct finding *finding = ctx;
+	struct size *size;
+
+	if (!mu_block_marked(block) || finding->live->of[block->number] != 0)
+		return true;
 	size = size_of(finding, mu_range_size(block->range));
 	if (size != NULL && size->asked < OF_SIZE &&
 	    finding->singles < SINGLE_MAX) {
@@ -344,11 +397,10 @@ open_finding(struct finding *finding)
 	    tables, CLASSES_MAX, sizeof(*finding->classes));
 	finding->sizes =
 	    mu_arena_alloc_table(tables, SIZES_MAX, sizeof(*finding->sizes));
-	finding->names =
-	    mu_arena_alloc_table(tables, NAMES, sizeof(*finding->names));
+	live->names = mu_arena_alloc_table(tables, NAMES, sizeof(*live->names));
 	finding->batch = mu_arena_alloc(tables, 1, sizeof(*finding->batch));
 	if (live->of == NULL || finding->classes == NULL ||
-	    finding->sizes == NULL || finding->names == NULL ||
+	    finding->sizes == NULL || live->names == NULL ||
 	    finding->batch == NULL ||
 	    !mu_arena_room(tables, live->types, live->count, live->max, 256))
 		return false;
@@ -358,8 +410,10 @@ open_finding(struct finding *finding)
 
 enum mu_status
 mu_live_types_find(struct mu_live_types *live, struct mu_places *places,
+    struct mu_typed *typed, const struct mu_held *held,
     struct mu_deadline *deadline)
 {
+	enum mu_status status;
 	struct finding finding = {
 		.live = live, .places = places, .deadline = deadline
 	};
@@ -370,6 +424,10 @@ mu_live_types_find(struct mu_live_types *live, struct mu_places *places,
 	mu_blocks_each(places->blocks, note_class, &finding);
 	if (!deadline->passed)
 		ask_classes(&finding);
+	mu_blocks_each(places->blocks, take_class, &finding);
+	status = mu_typed_walk(typed, places, live, held, deadline);
+	if (status != MU_OK)
+		return status;
 	mu_blocks_each(places->blocks, take_block, &finding);
 	ask(&finding);
 	mu_blocks_each(places->blocks, take_rest, &finding);

@@ -7,6 +7,7 @@
 
 #include "heapwalk/graph/references.h"
 #include "heapwalk/subject/ranges.h"
+#include "heapwalk/subject/tls.h"
 #include "lib/types/types.h"
 #include "mu/arch/register_names.h"
 #include "mu/arch/registers.h"
@@ -37,6 +38,7 @@ mu_places_open(struct mu_places *places, const struct mu_snapshot *snap,
 	places->helper.source = &places->source;
 	places->helper.rights = *rights;
 	places->helper.find_type = mu_types_answer;
+	places->helper.find_declared = mu_types_declared;
 	return mu_owners_find(&places->owners, snap, blocks, tables);
 }
 
@@ -56,6 +58,35 @@ mu_places_keep(const struct mu_places *places, const char *text)
 	return copy == NULL ? NULL : memcpy(copy, text, size);
 }
 
+uintptr_t
+mu_places_program(const struct mu_places *places)
+{
+	size_t i;
+
+	if (places->source.program != 0)
+		return places->source.program;
+	for (i = 0; i < places->snap->num_mappings; i++)
+		if (places->snap->mappings[i].name[0] == '/')
+			return places->snap->mappings[i].range.begin;
+	return 0;
+}
+
+/* The main program is the first module (ELF Handling For TLS, 3.3). */
+bool
+mu_places_thread_variables(
+    const struct mu_places *places, size_t index, uintptr_t *address)
+{
+	struct mu_tls_module module;
+	struct mu_tls tls;
+
+	mu_tls_find(&tls, places->snap, &places->snap->threads[index],
+	    places->owners.threads[index].stack);
+	if (!mu_tls_module(&tls, places->snap, 0, &module))
+		return false;
+	*address = module.address;
+	return true;
+}
+
 const struct mu_variable *
 mu_places_variable(const struct mu_places *places, uintptr_t address)
 {
@@ -67,7 +98,10 @@ mu_places_variable(const struct mu_places *places, uintptr_t address)
 	return &places->variables[i - 1];
 }
 
-/* A static variable of a function is "name.1234" for gcc. */
+/*
+ * A static variable of a function is "name.1234" for gcc; one whose type has an
+ * ABI tag ends with that, "[abi:cxx11]".
+ */
 static const char *
 variable_name(const struct mu_places *places, const char *function)
 {
@@ -77,6 +111,10 @@ variable_name(const struct mu_places *places, const char *function)
 
 	if (dot != NULL && dot > function && dot[1] != '\0' &&
 	    strspn(dot + 1, "0123456789") == strlen(dot + 1))
+		length = (size_t)(dot - function);
+	dot = function == NULL ? NULL : strstr(function, "[abi:");
+	if (dot != NULL && dot > function &&
+	    strchr(dot, ']') == function + length - 1)
 		length = (size_t)(dot - function);
 	copy =
 	    length == 0 ? NULL : mu_arena_alloc(places->arena, length + 1, 1);
@@ -426,6 +464,7 @@ mu_places_typed_block(
 		.begin = block->range.begin,
 		.size = mu_range_size(block->range),
 		.num_head = sizeof(typed->head),
+		.declared = true,
 	};
 	if (typed->size < typed->num_head)
 		typed->num_head = typed->size;
@@ -438,7 +477,7 @@ describe_block(const struct mu_places *places, const struct mu_step *step,
 {
 	struct mu_block block;
 
-	if (step->kind != MU_STEP_BLOCK ||
+	if (step->kind != MU_STEP_BLOCK || step->type != NULL ||
 	    !mu_blocks_find(places->blocks, step->address, &block))
 		return false;
 	mu_places_typed_block(&block, typed);

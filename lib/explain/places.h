@@ -90,6 +90,16 @@ mu_type_names_block(const struct mu_type *type)
 void mu_places_ask_frames(
     struct mu_places *places, struct mu_step *const *steps, size_t count);
 
+/* Any address in the main program; 0: not known. */
+uintptr_t mu_places_program(const struct mu_places *places);
+
+/*
+ * Where the variables of the main program are in the thread with INDEX; false:
+ * not known.
+ */
+bool mu_places_thread_variables(
+    const struct mu_places *places, size_t index, uintptr_t *address);
+
 /* TEXT in the explanation's memory; NULL is NULL. */
 const char *mu_places_keep(const struct mu_places *places, const char *text);
 

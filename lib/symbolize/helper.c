@@ -86,6 +86,7 @@ set_block(struct mu_wire_question *wire, const struct mu_typed_block *block)
 		return;
 	wire->size = block->size;
 	wire->num_head = (uint32_t)block->num_head;
+	wire->wants_id = block->declared;
 	memcpy(wire->head, block->head, sizeof(wire->head));
 }
 
@@ -112,6 +113,7 @@ fill_out(struct asking *asking)
 			.call = question->call,
 			.detail = question->detail,
 			.rules = question->rules,
+			.declared = (uint16_t)question->declared,
 		};
 		set_block(&wire, question->block);
 		memcpy(asking->out + asking->out_end, &wire, sizeof(wire));
@@ -169,6 +171,7 @@ receive_some(struct asking *asking)
 				.detail = wire.detail,
 				.rules = wire.rules,
 				.type = wire.type,
+				.declared = wire.declared,
 				.given = true,
 			};
 		asking->answered += read == MU_WIRE_READ;
@@ -302,6 +305,8 @@ module_name(
 		return question->path;
 	if (question->block != NULL)
 		return "the type of a block";
+	if (question->declared != MU_DECLARED_NOTHING)
+		return "declared types";
 	return loaded == NULL ? "" : loaded->first->name;
 }
 
@@ -338,7 +343,8 @@ blame(struct asking *asking, enum outcome outcome)
 		at = asking->answered;
 	question = &asking->questions[asking->order[at]];
 	report_failure(helper, words[outcome], module_name(asking, question));
-	if (question->block != NULL) {
+	if (question->block != NULL ||
+	    question->declared != MU_DECLARED_NOTHING) {
 		drop(asking, at);
 		return true;
 	}

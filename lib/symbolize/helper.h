@@ -29,6 +29,7 @@ struct mu_symbol_question {
 	bool rules;  /* return those of a frame at ADDRESS */
 	const struct mu_typed_block *block; /* at ADDRESS, whose type is wanted;
 					       NULL: none */
+	enum mu_declared_question declared; /* about ADDRESS, or an id */
 };
 
 /* All zero: not known. Strings belong to the helper, until its close. */
@@ -37,6 +38,7 @@ struct mu_symbol_answer {
 	enum mu_symbols_detail detail;
 	struct mu_type type;
 	struct mu_frame_rules rules;
+	const struct mu_declared *declared; /* NULL: nothing is known */
 	bool given; /* the helper has answered */
 };
 
@@ -60,6 +62,11 @@ struct mu_symbol_helper {
 	 */
 	bool (*find_type)(void **state, struct mu_symbols *symbols,
 	    const struct mu_typed_block *block, struct mu_type *type);
+
+	/* The same for what debug information declares. */
+	const struct mu_declared *(*find_declared)(void **state,
+	    struct mu_symbols *symbols, enum mu_declared_question question,
+	    uint64_t address);
 
 	/* The first error as text; "": none. */
 	char why[160];

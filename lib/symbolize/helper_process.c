@@ -133,6 +133,7 @@ find_type(struct serving *serving, const struct mu_wire_question *question,
 		.begin = (uintptr_t)question->address,
 		.size = question->size,
 		.num_head = question->num_head,
+		.declared = question->wants_id != 0,
 	};
 
 	memcpy(block.head, question->head, sizeof(block.head));
@@ -141,13 +142,27 @@ find_type(struct serving *serving, const struct mu_wire_question *question,
 		*type = (struct mu_type) { .source = MU_TYPE_NONE };
 }
 
+static const struct mu_declared *
+find_declared(struct serving *serving, const struct mu_wire_question *question)
+{
+	const struct mu_symbol_helper *helper = serving->helper;
+
+	if (serving->symbols == NULL || helper->find_declared == NULL ||
+	    question->declared >= MU_DECLARED_QUESTIONS)
+		return NULL;
+	return helper->find_declared(&serving->types, serving->symbols,
+	    (enum mu_declared_question)question->declared, question->address);
+}
+
 static void
 answer(struct serving *serving, const struct mu_wire_question *question,
     const char *path)
 {
 	struct mu_wire_answer wire = { .detail = MU_SYMBOLS_NONE };
 
-	if (question->size != 0)
+	if (question->declared != MU_DECLARED_NOTHING)
+		wire.declared = find_declared(serving, question);
+	else if (question->size != 0)
 		find_type(serving, question, &wire.type);
 	else
 		find_address(serving, question, path, &wire);

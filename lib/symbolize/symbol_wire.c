@@ -97,13 +97,79 @@ number_of(struct mu_wire_writer *writer, const char *string)
 	return sent->number;
 }
 
+static uint32_t
+flag(bool set, uint32_t value)
+{
+	return set ? value : 0;
+}
+
+static void
+put_declared(struct mu_wire_writer *writer, const struct mu_declared *declared,
+    uint32_t name, const uint32_t *names)
+{
+	const struct mu_declared_field *field = declared->fields;
+	struct mu_wire_declared wire = {
+		.id = declared->id,
+		.size = declared->size,
+		.name = name,
+		.num_fields = (uint32_t)declared->num_fields,
+		.count_at = declared->count_at,
+		.count_of = declared->count_of,
+		.flags = flag(declared->complete, MU_WIRE_COMPLETE) |
+		    flag(declared->extended, MU_WIRE_EXTENDED) |
+		    flag(declared->virtual, MU_WIRE_VIRTUAL) |
+		    flag(declared->flexible, MU_WIRE_FLEXIBLE) |
+		    flag(declared->scalar, MU_WIRE_SCALAR) |
+		    flag(declared->node_base, MU_WIRE_NODE_BASE) |
+		    flag(declared->counted, MU_WIRE_COUNTED) |
+		    flag(declared->count_ends, MU_WIRE_COUNT_ENDS),
+	};
+	struct mu_wire_field one;
+	size_t i;
+
+	put(writer, &wire, sizeof(wire));
+	for (i = 0; i < declared->num_fields; i++, field++) {
+		one = (struct mu_wire_field) {
+			.type = field->type,
+			.offset = field->offset,
+			.name = names[i],
+			.count = field->count,
+			.stride = field->stride,
+			.from = field->from,
+			.flags =
+			    (uint16_t)(flag(field->one_of, MU_WIRE_ONE_OF) |
+				flag(field->pieces, MU_WIRE_PIECES) |
+				flag(field->reference, MU_WIRE_REFERENCE)),
+		};
+		put(writer, &one, sizeof(one));
+	}
+}
+
+/* Send the strings first. Returns the number of the name. */
+static uint32_t
+number_fields(struct mu_wire_writer *writer, const struct mu_declared *declared,
+    uint32_t *names)
+{
+	size_t i;
+
+	for (i = 0; declared != NULL && i < declared->num_fields; i++)
+		names[i] = number_of(writer, declared->fields[i].name);
+	return declared == NULL ? 0 : number_of(writer, declared->name);
+}
+
 void
 mu_wire_write(
     struct mu_wire_writer *writer, const struct mu_wire_answer *answer)
 {
 	const struct mu_symbol *symbol = &answer->symbol;
+	const struct mu_declared *declared = answer->declared;
 	struct mu_wire_inlined inlined[MU_WIRE_INLINED_MAX];
-	size_t i, count = symbol->num_inlined;
+	uint32_t names[MU_DECLARED_FIELDS];
+	uint32_t name = number_fields(writer, declared, names);
+	size_t i, count = symbol->num_inlined,
+		  more = declared == NULL ? 0
+					  : sizeof(struct mu_wire_declared) +
+		declared->num_fields * sizeof(struct mu_wire_field);
 	struct mu_wire_symbol wire = {
 		.offset = symbol->offset,
 		.begin = symbol->range.begin,
@@ -119,6 +185,8 @@ mu_wire_write(
 		.type_source = (uint16_t)answer->type.source,
 		.type_certain = answer->type.certain,
 		.type_offset = answer->type.offset,
+		.type_id = answer->type.id,
+		.declared = declared != NULL,
 		.rules = answer->rules,
 	};
 
@@ -131,10 +199,12 @@ mu_wire_write(
 			symbol->inlined[i].line,
 		};
 	wire.num_inlined = (uint32_t)count;
-	put_head(
-	    writer, MU_WIRE_SYMBOL, sizeof(wire) + count * sizeof(*inlined));
+	put_head(writer, MU_WIRE_SYMBOL,
+	    sizeof(wire) + count * sizeof(*inlined) + more);
 	put(writer, &wire, sizeof(wire));
 	put(writer, inlined, count * sizeof(*inlined));
+	if (declared != NULL)
+		put_declared(writer, declared, name, names);
 }
 
 static bool
@@ -202,10 +272,78 @@ read_type(const struct mu_wire_reader *reader,
 		.source = (enum mu_type_source)wire->type_source,
 		.certain = wire->type_certain == 1,
 		.offset = (size_t)wire->type_offset,
+		.id = wire->type_id,
 	};
 	return wire->type_source < MU_TYPE_SOURCES && wire->type_certain <= 1 &&
 	    find_string(reader, wire->type, &type->name) &&
 	    find_string(reader, wire->type_text, &type->text);
+}
+
+/* Field WIRE; false: it is not as the writer would write it. */
+static bool
+read_field(const struct mu_wire_reader *reader,
+    const struct mu_wire_field *wire, struct mu_declared_field *field)
+{
+	*field = (struct mu_declared_field) {
+		.type = wire->type,
+		.offset = wire->offset,
+		.count = wire->count,
+		.stride = wire->stride,
+		.from = (uint8_t)wire->from,
+		.one_of = (wire->flags & MU_WIRE_ONE_OF) != 0,
+		.pieces = (wire->flags & MU_WIRE_PIECES) != 0,
+		.reference = (wire->flags & MU_WIRE_REFERENCE) != 0,
+	};
+	return wire->from < MU_FROM_KINDS &&
+	    find_string(reader, wire->name, &field->name);
+}
+
+/* The LENGTH bytes of what is declared. */
+static bool
+read_declared(struct mu_wire_reader *reader, const char *bytes, size_t length,
+    struct mu_wire_answer *answer)
+{
+	struct mu_wire_declared wire;
+	struct mu_wire_field one;
+	struct mu_declared_field *fields;
+	struct mu_declared *declared;
+	size_t i;
+
+	if (length < sizeof(wire))
+		return false;
+	memcpy(&wire, bytes, sizeof(wire));
+	if (wire.num_fields > MU_DECLARED_FIELDS ||
+	    length != sizeof(wire) + wire.num_fields * sizeof(one))
+		return false;
+	declared = mu_arena_alloc(reader->arena, 1, sizeof(*declared));
+	fields =
+	    mu_arena_alloc(reader->arena, wire.num_fields + 1, sizeof(*fields));
+	if (declared == NULL || fields == NULL)
+		return false;
+	*declared = (struct mu_declared) {
+		.id = wire.id,
+		.size = wire.size,
+		.complete = (wire.flags & MU_WIRE_COMPLETE) != 0,
+		.extended = (wire.flags & MU_WIRE_EXTENDED) != 0,
+		.virtual = (wire.flags & MU_WIRE_VIRTUAL) != 0,
+		.flexible = (wire.flags & MU_WIRE_FLEXIBLE) != 0,
+		.scalar = (wire.flags & MU_WIRE_SCALAR) != 0,
+		.node_base = (wire.flags & MU_WIRE_NODE_BASE) != 0,
+		.counted = (wire.flags & MU_WIRE_COUNTED) != 0,
+		.count_ends = (wire.flags & MU_WIRE_COUNT_ENDS) != 0,
+		.count_at = wire.count_at,
+		.count_of = wire.count_of,
+		.fields = fields,
+		.num_fields = wire.num_fields,
+	};
+	for (i = 0; i < wire.num_fields; i++) {
+		memcpy(
+		    &one, bytes + sizeof(wire) + i * sizeof(one), sizeof(one));
+		if (!read_field(reader, &one, &fields[i]))
+			return false;
+	}
+	answer->declared = declared;
+	return find_string(reader, wire.name, &declared->name);
 }
 
 static bool
@@ -215,15 +353,21 @@ read_answer(struct mu_wire_reader *reader, const char *bytes, size_t length,
 	struct mu_symbol *symbol = &answer->symbol;
 	struct mu_wire_symbol wire;
 
+	size_t used;
+
 	if (length < sizeof(wire))
 		return false;
 	memcpy(&wire, bytes, sizeof(wire));
 	if (wire.num_inlined > MU_WIRE_INLINED_MAX ||
 	    wire.detail > MU_SYMBOLS_LINES || wire.end < wire.begin ||
-	    !mu_frame_rules_check(&wire.rules) ||
-	    length !=
-		sizeof(wire) +
-		    wire.num_inlined * sizeof(struct mu_wire_inlined))
+	    wire.declared > 1 || !mu_frame_rules_check(&wire.rules))
+		return false;
+	used = sizeof(wire) + wire.num_inlined * sizeof(struct mu_wire_inlined);
+	if (length < used || (wire.declared == 0 && length != used))
+		return false;
+	answer->declared = NULL;
+	if (wire.declared == 1 &&
+	    !read_declared(reader, bytes + used, length - used, answer))
 		return false;
 	answer->detail = (enum mu_symbols_detail)wire.detail;
 	answer->rules = wire.rules;

@@ -19,6 +19,7 @@
 
 #include "lib/symbolize/frame_rules.h"
 #include "lib/symbolize/symbols.h"
+#include "lib/types/declared.h"
 #include "lib/types/type.h"
 #include "mu/arena.h"
 
@@ -31,6 +32,9 @@ struct mu_wire_question {
 	uint32_t num_head;    /* bytes in HEAD, at most its size */
 	uint32_t rules;       /* those of a frame there are wanted, too */
 	unsigned char head[32]; /* of the block */
+	uint16_t declared;      /* enum mu_declared_question */
+	uint16_t wants_id;      /* of the block's type */
+	uint32_t reserved;
 };
 
 enum mu_wire_kind { MU_WIRE_STRING = 1, MU_WIRE_SYMBOL };
@@ -39,7 +43,7 @@ struct mu_wire_head {
 	uint32_t kind, length; /* bytes that follow */
 };
 
-#define MU_WIRE_STRING_MAX ((uint32_t)32 << 10) /* bytes */
+#define MU_WIRE_STRING_MAX ((uint32_t)32 << 10) /* bytes of one record */
 #define MU_WIRE_STRINGS_MAX ((uint32_t)1 << 22) /* from one writer */
 #define MU_WIRE_INLINED_MAX ((uint32_t)64)      /* for one symbol */
 
@@ -51,9 +55,42 @@ struct mu_wire_symbol {
 	uint32_t num_inlined;
 	uint32_t type, type_text;
 	uint16_t type_source, type_certain;
-	uint32_t reserved;
-	uint64_t type_offset;
+	uint32_t declared; /* 1: a mu_wire_declared follows the inlined */
+	uint64_t type_offset, type_id;
 	struct mu_frame_rules rules;
+};
+
+/* What is declared, before its fields: see struct mu_declared. */
+struct mu_wire_declared {
+	uint64_t id, size;
+	uint32_t name, num_fields;
+	uint32_t count_at, count_of;
+	uint32_t flags; /* MU_WIRE_COMPLETE and so on */
+	uint32_t reserved;
+};
+
+enum {
+	MU_WIRE_COMPLETE = 1,
+	MU_WIRE_EXTENDED = 2,
+	MU_WIRE_VIRTUAL = 4,
+	MU_WIRE_FLEXIBLE = 8,
+	MU_WIRE_SCALAR = 16,
+	MU_WIRE_NODE_BASE = 32,
+	MU_WIRE_COUNTED = 64,
+	MU_WIRE_COUNT_ENDS = 128,
+};
+
+struct mu_wire_field {
+	uint64_t type;
+	int64_t offset;
+	uint32_t name, count, stride;
+	uint16_t from, flags; /* MU_WIRE_ONE_OF and so on */
+};
+
+enum {
+	MU_WIRE_ONE_OF = 1,
+	MU_WIRE_PIECES = 2,
+	MU_WIRE_REFERENCE = 4,
 };
 
 struct mu_wire_inlined {
@@ -79,6 +116,7 @@ struct mu_wire_answer {
 	enum mu_symbols_detail detail;
 	struct mu_type type;
 	struct mu_frame_rules rules;
+	const struct mu_declared *declared; /* NULL: nothing */
 };
 
 /*

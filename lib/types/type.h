@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/types/declared.h"
+
 /* What a type was found by. */
 enum mu_type_source {
 	MU_TYPE_NONE,
@@ -27,6 +29,7 @@ struct mu_type {
 	enum mu_type_source source;
 	bool certain;  /* proven; otherwise NAME is probable */
 	size_t offset; /* of the object, from the block's first byte */
+	mu_declared_id id; /* for questions about NAME; 0: not known */
 	size_t stride; /* bytes from one object of an array to the next; 0: it
 			  is no array, or not known */
 };
@@ -42,6 +45,8 @@ struct mu_typed_block {
 	 */
 	unsigned char head[32];
 	size_t num_head; /* 0: not known */
+
+	bool declared; /* the id of its type is wanted, too */
 };
 
 /* The word for SOURCE in reports: "vtable". */

@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "lib/types/cxx_object.h"
+#include "lib/types/declarations.h"
 #include "lib/types/gobject.h"
 #include "lib/types/python_object.h"
+#include "lib/types/runtime_block.h"
 #include "lib/types/structure.h"
 #include "lib/types/text_block.h"
 
@@ -23,6 +25,7 @@ struct mu_types {
 	struct mu_vtable_cache vtables;
 	struct mu_gobjects gobjects;
 	struct mu_structures structures;
+	struct mu_declarations declarations;
 	struct verdict verdicts[VERDICTS];
 	struct mu_block_head head;
 	char name[MU_TYPE_NAME_SIZE], python_name[MU_PYTHON_NAME];
@@ -95,22 +98,62 @@ find_type(struct mu_types *types, struct mu_type *type)
 		*type = tagged;
 		return true;
 	}
-	return found || mu_text_block_find(symbols, head, types->text, type) ||
+	return found || mu_runtime_block_find(head, type) ||
+	    mu_text_block_find(symbols, head, types->text, type) ||
 	    mu_structure_find(&types->structures, symbols, head, type) ||
 	    mu_text_pointer_find(symbols, head, types->text, type);
+}
+
+/* NULL: there is no memory. */
+static struct mu_types *
+open_types(void **state, struct mu_symbols *symbols)
+{
+	struct mu_types *types = *state;
+
+	if (types == NULL)
+		*state = types = calloc(1, sizeof(*types));
+	if (types != NULL)
+		types->symbols = types->vtables.symbols =
+		    types->declarations.symbols = symbols;
+	return types;
+}
+
+/* What debug information has of the class of a whole object. */
+static void
+find_declaration(struct mu_types *types, struct mu_type *type)
+{
+	const struct mu_vtable *vtable =
+	    mu_vtable_known(&types->vtables, types->head.words[0]);
+
+	if (vtable != NULL && type->offset == 0 && type->stride == 0)
+		type->id = mu_declarations_named(
+		    &types->declarations, types->head.words[0], vtable->name);
 }
 
 bool
 mu_types_answer(void **state, struct mu_symbols *symbols,
     const struct mu_typed_block *block, struct mu_type *type)
 {
-	struct mu_types *types = *state;
+	struct mu_types *types = open_types(state, symbols);
 
 	*type = (struct mu_type) { .source = MU_TYPE_NONE };
-	if (types == NULL)
-		*state = types = calloc(1, sizeof(*types));
-	if (types == NULL)
+	if (types == NULL || !read_head(types, block) ||
+	    !find_type(types, type))
 		return false;
-	types->symbols = types->vtables.symbols = symbols;
-	return read_head(types, block) && find_type(types, type);
+	if (block->declared &&
+	    (type->source == MU_TYPE_VTABLE || type->source == MU_TYPE_RTTI ||
+		type->source == MU_TYPE_CONTAINER))
+		find_declaration(types, type);
+	return true;
+}
+
+const struct mu_declared *
+mu_types_declared(void **state, struct mu_symbols *symbols,
+    enum mu_declared_question question, uint64_t address)
+{
+	struct mu_types *types = open_types(state, symbols);
+
+	return types == NULL
+	    ? NULL
+	    : mu_declarations_answer(&types->declarations, question, address);
 }

@@ -21,4 +21,13 @@
 bool mu_types_answer(void **state, struct mu_symbols *symbols,
     const struct mu_typed_block *block, struct mu_type *type);
 
+/*
+ * What debug information declares about ADDRESS, for mu_symbol_helper's
+ * find_declared: the same *STATE. Returns NULL if nothing is known; otherwise
+ * the answer is valid until the next call.
+ */
+const struct mu_declared *mu_types_declared(void **state,
+    struct mu_symbols *symbols, enum mu_declared_question question,
+    uint64_t address);
+
 #endif

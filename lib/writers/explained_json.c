@@ -32,10 +32,10 @@ step_object(const struct mu_step *step)
 	SET("function", true, mu_json_name(step->function));
 	SET("file", true, mu_json_name(step->file));
 	SET("line", step->line != 0, mu_json_count(step->line));
-	SET("field", true, json_null());
+	SET("field", true, mu_json_name(step->field));
 	SET("type", true, mu_json_name(step->type));
 	SET("certain", step->type != NULL, json_boolean(step->certain));
-	if (step->kind == MU_STEP_MORE)
+	if (step->kind == MU_STEP_MORE || step->counted)
 		SET("count", true, mu_json_count(step->count));
 #undef SET
 	return mu_json_done(object, ok);

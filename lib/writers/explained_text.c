@@ -37,6 +37,19 @@ put_thread(
 	mu_put(out, "'");
 }
 
+/* " (std::map<int, Session> of 20)" */
+static void
+put_declared(const struct mu_out *out, const struct mu_step *step)
+{
+	if (step->type == NULL)
+		return;
+	mu_put(out, " (");
+	mu_put_safe(out, step->type);
+	if (step->counted)
+		mu_put(out, " of %zu", step->count);
+	mu_put(out, ")");
+}
+
 static void
 put_variable(const struct mu_out *out, const struct mu_step *step)
 {
@@ -50,6 +63,7 @@ put_variable(const struct mu_out *out, const struct mu_step *step)
 		return;
 	mu_put(out, " in ");
 	mu_put_safe(out, base_name(step->module));
+	put_declared(out, step);
 }
 
 /* ", handle() at served.c:16"; BEFORE is before the function. */
@@ -77,6 +91,25 @@ put_frame(
 {
 	put_thread(out, what, step);
 	put_function(out, ", ", step);
+	if (step->kind != MU_STEP_STACK || step->name == NULL)
+		return;
+	mu_put(out, ", local `");
+	mu_put_safe(out, step->name);
+	mu_put(out, "`");
+	put_declared(out, step);
+}
+
+static void
+put_thread_local(const struct mu_out *out, const struct mu_step *step)
+{
+	if (step->name == NULL) {
+		put_thread(out, "thread-local variables of ", step);
+		return;
+	}
+	mu_put(out, "thread-local `");
+	mu_put_safe(out, step->name);
+	put_thread(out, "` of ", step);
+	put_declared(out, step);
 }
 
 static void
@@ -122,7 +155,7 @@ put_place(const struct mu_out *out, const struct mu_step *step)
 		put_frame(out, "", step);
 		break;
 	case MU_STEP_TLS:
-		put_thread(out, "thread-local variables of ", step);
+		put_thread_local(out, step);
 		break;
 	case MU_STEP_REGISTER:
 		put_register(out, step);
@@ -154,6 +187,57 @@ put_place(const struct mu_out *out, const struct mu_step *step)
 	}
 }
 
+/* "g_cache (served)" or "Session" */
+static void
+put_short(const struct mu_out *out, const struct mu_step *step)
+{
+	switch (step->kind) {
+	case MU_STEP_VARIABLE:
+	case MU_STEP_STACK:
+	case MU_STEP_TLS:
+		if (step->name == NULL) {
+			put_place(out, step);
+			break;
+		}
+		mu_put_safe(out, step->name);
+		if (step->module == NULL)
+			break;
+		mu_put(out, " (");
+		mu_put_safe(out, base_name(step->module));
+		mu_put(out, ")");
+		if (step->field != NULL)
+			mu_put(out, " ");
+		break;
+	case MU_STEP_BLOCK:
+		if (step->type == NULL) {
+			mu_put(out, "%zu bytes", step->size);
+			break;
+		}
+		mu_put(out, step->certain || step->content ? "" : "probably ");
+		mu_put_safe(out, step->type);
+		break;
+	default:
+		put_place(out, step);
+		break;
+	}
+	if (step->field != NULL)
+		mu_put_safe(out, step->field);
+}
+
+/* "g_cache (served) .sessions -> Session.buf -> char[4096]" */
+static void
+put_line(const struct mu_out *out, const struct mu_step *steps, size_t count)
+{
+	size_t i;
+
+	mu_put(out, "  ");
+	for (i = 0; i < count; i++) {
+		mu_put(out, i == 0 ? "" : " \u2192 ");
+		put_short(out, &steps[i]);
+	}
+	mu_put(out, "\n");
+}
+
 static void
 put_path(const struct mu_out *out, const struct mu_step *steps, size_t count,
     const char *indent)
@@ -165,6 +249,10 @@ put_path(const struct mu_out *out, const struct mu_step *steps, size_t count,
 		put_place(out, &steps[i]);
 		if (steps[i].points)
 			mu_put(out, ", +0x%zx", steps[i].offset);
+		if (steps[i].points && steps[i].field != NULL) {
+			mu_put(out, " ");
+			mu_put_safe(out, steps[i].field);
+		}
 		if (steps[i].points && steps[i].into > 0)
 			mu_put(out, " (points 0x%zx bytes into it)",
 			    steps[i].into);
@@ -271,6 +359,8 @@ put_why(const struct mu_out *out, const struct mu_why_held *why,
 	else
 		mu_put(out, "the shortest path to it%s:\n",
 		    why->about ? " (only doubtful words lead to it)" : "");
+	if (why->num_steps > 0)
+		put_line(out, why->path, why->num_steps);
 	put_path(out, why->path, why->num_steps, "  ");
 	if (why->found && all)
 		put_referrers(out, why);

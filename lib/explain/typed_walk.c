@@ -1,0 +1,597 @@
+#include "lib/explain/typed_walk.h"
+
+#include <string.h>
+
+#include "heapwalk/graph/references.h"
+#include "heapwalk/subject/ranges.h"
+#include "lib/explain/frame_places.h"
+#include "mu/sort.h"
+
+#define WORD sizeof(uintptr_t)
+#define ASKED ((size_t)1024) /* questions at a time */
+#define TAIL ((size_t)16)    /* bytes that malloc() may add to a block */
+#define LOCALS_MAX ((size_t)1 << 16)
+#define ROUNDS 1000 /* of questions */
+
+/* An object, or a row of them, whose pointers are followed. */
+struct object {
+	uint32_t block; /* number; or that of a variable */
+	bool variable;
+	bool certain;
+};
+
+struct walk {
+	struct mu_typed *typed;
+	struct mu_live_types *live;
+	const struct mu_blocks *blocks;
+	const struct mu_snapshot *snap;
+	struct mu_arena *arena;
+	struct mu_deadline *deadline;
+	struct object *stack;
+	size_t count, max;
+	struct object *later; /* until what they are of is known */
+	size_t num_later, max_later;
+	bool no_memory;
+};
+
+/* A pointer that is followed. */
+struct edge {
+	const struct mu_declared_field *field;
+	uintptr_t address; /* of the word; 0: not in memory */
+	uintptr_t value;
+	const char *view; /* of the word and those behind it; or NULL */
+	size_t readable;  /* bytes there */
+	bool certain;     /* the object is of its type */
+};
+
+/* What malloc(SIZE) of glibc lets a program use: 24, 40, 56 ... bytes. */
+static uint64_t
+usable(uint64_t size)
+{
+	return size <= 24 ? 24 : ((size + 8 + 15) & ~(uint64_t)15) - 8;
+}
+
+static bool
+fits(uint64_t size, size_t block)
+{
+	return usable(size) == block || usable(size) + TAIL == block;
+}
+
+static void
+push(struct walk *walk, struct object object)
+{
+	if (mu_arena_room(
+		walk->arena, walk->stack, walk->count, walk->max, 4096))
+		walk->stack[walk->count++] = object;
+	else
+		walk->no_memory = true;
+}
+
+static void
+put_off(struct walk *walk, struct object object)
+{
+	if (mu_arena_room(walk->arena, walk->later, walk->num_later,
+		walk->max_later, 1024))
+		walk->later[walk->num_later++] = object;
+	else
+		walk->no_memory = true;
+}
+
+/*
+ * The number of elements of a row of DECLARED that fills BLOCK bytes; 0: none
+ * does, or one does.
+ */
+static size_t
+row_of(const struct mu_declared *declared, size_t block)
+{
+	uint64_t size = declared->size, count = size == 0 ? 0 : block / size;
+
+	if (count < 2 && !(declared->scalar && count > 0))
+		return 0;
+	return declared->scalar || fits(count * size, block) ? (size_t)count
+							     : 0;
+}
+
+static uintptr_t
+word_at(const struct edge *edge, size_t index)
+{
+	uintptr_t word = 0;
+
+	if (edge->view != NULL && (index + 1) * WORD <= edge->readable)
+		memcpy(&word, edge->view + index * WORD, WORD);
+	return word;
+}
+
+/* True if EDGE is the begin of a vector with the buffer BLOCK. */
+static bool
+is_vector(const struct edge *edge, const struct mu_declared *declared,
+    const struct mu_block *block)
+{
+	uintptr_t end = word_at(edge, 1), all = word_at(edge, 2);
+
+	return edge->field->pieces && declared->size > 0 &&
+	    edge->value == block->range.begin && end >= edge->value &&
+	    all >= end && all > edge->value && all <= block->range.end &&
+	    (all - edge->value) % declared->size == 0 &&
+	    fits(all - edge->value, mu_range_size(block->range));
+}
+
+/* True if what BLOCK begins with can be a pointer where one is declared. */
+static bool
+is_plausible(const struct walk *walk, const struct mu_declared *declared,
+    const struct mu_block *block)
+{
+	const struct mu_declared_field *field = declared->fields;
+	size_t size = mu_range_size(block->range), i;
+	uintptr_t word;
+
+	for (i = 0; i < declared->num_fields; i++, field++) {
+		if (field->one_of || field->offset < 0 ||
+		    (uint64_t)field->offset + WORD > size)
+			continue;
+		memcpy(&word, block->view + field->offset, WORD);
+		if (word != 0 && mu_snapshot_mapping(walk->snap, word) == NULL)
+			return false;
+	}
+	return true;
+}
+
+/* True if all that BLOCK, a row of pointers, has are pointers to blocks. */
+static bool
+has_pointers(const struct walk *walk, const struct mu_block *block)
+{
+	size_t at, size = mu_range_size(block->range);
+	struct mu_block target;
+	uintptr_t word;
+
+	for (at = 0; at + WORD <= size; at += WORD) {
+		memcpy(&word, block->view + at, WORD);
+		if (word != 0 &&
+		    (!mu_blocks_find(walk->blocks, word, &target) ||
+			target.range.begin != word))
+			return false;
+		mu_deadline_passed(walk->deadline, 4);
+	}
+	return true;
+}
+
+/*
+ * BLOCK is of TYPE, unless something better is known. SOUND: what its pointers
+ * lead to is of the declared types.
+ */
+static void
+claim(struct walk *walk, const struct mu_block *block,
+    const struct mu_live_type *type, bool sound)
+{
+	struct mu_live_types *live = walk->live;
+	uint16_t *of = &live->of[block->number], number;
+	const struct mu_live_type *known = &live->types[*of];
+
+	if (*of != 0 &&
+	    (known->source != MU_TYPE_DWARF || known->certain ||
+		(!type->certain && known->stride == 0)))
+		return;
+	number = mu_live_types_add(live, walk->typed->places, type);
+	if (number == 0 || number == *of)
+		return;
+	*of = number;
+	push(
+	    walk, (struct object) { .block = block->number, .certain = sound });
+}
+
+static void
+follow(struct walk *walk, const struct edge *edge,
+    const struct mu_declared *target)
+{
+	struct mu_live_type type = { .source = MU_TYPE_DWARF };
+	struct mu_block block;
+	bool sound = false;
+	size_t size;
+
+	if (target->name == NULL || target->name[0] == '\0' ||
+	    target->node_base || target->size == 0 ||
+	    !mu_blocks_find(walk->blocks, edge->value, &block) ||
+	    block.range.begin != edge->value || !mu_block_marked(&block))
+		return;
+	size = mu_range_size(block.range);
+	type.name = target->name;
+	type.id = target->id;
+	if (is_vector(edge, target, &block)) {
+		type.certain = edge->certain && !target->virtual;
+		type.stride = (uint32_t)target->size;
+		type.elements =
+		    (uint32_t)((word_at(edge, 2) - edge->value) / target->size);
+	} else if (!target->scalar && !target->virtual &&
+	    fits(target->size, size)) {
+		type.certain = edge->certain && !edge->field->one_of &&
+		    !target->extended && target->complete &&
+		    is_plausible(walk, target, &block);
+	} else if (target->flexible && size >= target->size) {
+		type.certain = false;
+	} else if (!target->virtual && !edge->field->one_of &&
+	    row_of(target, size) > 0) {
+		type.stride = (uint32_t)target->size;
+		sound = edge->certain && target->scalar &&
+		    target->num_fields > 0 && has_pointers(walk, &block);
+	} else {
+		return;
+	}
+	claim(walk, &block, &type, sound || type.certain);
+}
+
+/* Follow the pointers of the object of DECLARED in the SIZE bytes at VIEW. */
+static void
+follow_all(struct walk *walk, const struct mu_declared *declared,
+    const char *view, size_t size, bool certain)
+{
+	const struct mu_declared_field *field = declared->fields;
+	const struct mu_declared *target;
+	size_t i, j, at;
+	bool asked;
+
+	for (i = 0; i < declared->num_fields; i++, field++) {
+		target = mu_declared_types_get(
+		    &walk->typed->types, field->type, &asked);
+		for (j = 0; target != NULL &&
+		     (j == 0 || field->count == 0 || j < field->count);
+		     j++) {
+			at = (size_t)field->offset + j * field->stride;
+			if (field->offset < 0 || at > size ||
+			    size - at < WORD || (j > 0 && field->stride == 0))
+				break;
+			struct edge edge = { .field = field,
+				.view = view + at,
+				.readable = size - at,
+				.certain = certain };
+
+			memcpy(&edge.value, view + at, WORD);
+			if (edge.value != 0 &&
+			    mu_range_has(walk->blocks->envelope, edge.value))
+				follow(walk, &edge, target);
+			mu_deadline_passed(walk->deadline, 4);
+		}
+	}
+}
+
+/* True if the types of all that DECLARED points to were asked for. */
+static bool
+is_ready(struct walk *walk, const struct mu_declared *declared)
+{
+	bool asked, all = true;
+	size_t i;
+
+	for (i = 0; i < declared->num_fields; i++) {
+		mu_declared_types_get(
+		    &walk->typed->types, declared->fields[i].type, &asked);
+		all &= asked;
+	}
+	return all;
+}
+
+/* The declared type of OBJECT; NULL: not known, or *LATER. */
+static const struct mu_declared *
+declared_of(struct walk *walk, const struct object *object, bool *later)
+{
+	const struct mu_declared *declared;
+	mu_declared_id id = object->variable
+	    ? walk->typed->variables[object->block].type
+	    : walk->live->types[walk->live->of[object->block]].id;
+	bool asked;
+
+	declared = mu_declared_types_get(&walk->typed->types, id, &asked);
+	*later = !asked || (declared != NULL && !is_ready(walk, declared));
+	return *later ? NULL : declared;
+}
+
+static void
+visit_variable(struct walk *walk, const struct object *object,
+    const struct mu_declared *declared)
+{
+	const struct mu_typed_variable *variable =
+	    &walk->typed->variables[object->block];
+	size_t size = declared->size;
+	struct mu_declared_field field = {
+		.name = "", .type = declared->id, .count = 1
+	};
+	struct edge edge = { .field = &field, .certain = object->certain };
+	const char *view;
+
+	if (variable->reference) {
+		if (mu_snapshot_word(
+			walk->snap, variable->range.begin, &edge.value))
+			follow(walk, &edge, declared);
+		return;
+	}
+	view = size == 0
+	    ? NULL
+	    : mu_snapshot_view(walk->snap, variable->range.begin, size);
+	if (view != NULL)
+		follow_all(walk, declared, view, size, object->certain);
+}
+
+static void
+visit_block(struct walk *walk, const struct object *object,
+    const struct mu_declared *declared)
+{
+	const struct mu_live_type *type =
+	    &walk->live->types[walk->live->of[object->block]];
+	struct mu_block block;
+	size_t at, size;
+
+	if (declared->num_fields == 0 ||
+	    !mu_blocks_at(walk->blocks, object->block, &block))
+		return;
+	size = mu_range_size(block.range);
+	if (type->stride == 0)
+		follow_all(walk, declared, block.view, size, object->certain);
+	for (at = 0; type->stride > 0 && size - at >= type->stride &&
+	     !walk->deadline->passed;
+	     at += type->stride)
+		follow_all(walk, declared, block.view + at, type->stride,
+		    object->certain);
+}
+
+/* Follow what is on the stack, and what gets there, until it is empty. */
+static void
+follow_stack(struct walk *walk)
+{
+	const struct mu_declared *declared;
+	struct object object;
+	bool later;
+
+	while (walk->count > 0 && !walk->deadline->passed && !walk->no_memory) {
+		object = walk->stack[--walk->count];
+		declared = declared_of(walk, &object, &later);
+		if (later)
+			put_off(walk, object);
+		else if (declared != NULL && object.variable)
+			visit_variable(walk, &object, declared);
+		else if (declared != NULL)
+			visit_block(walk, &object, declared);
+	}
+}
+
+/* The same with those that were put off, each time more is known. */
+static void
+follow_types(struct walk *walk)
+{
+	size_t i, count, rounds = 0;
+
+	do {
+		follow_stack(walk);
+		count = walk->num_later;
+		walk->num_later = 0;
+		for (i = 0; i < count; i++)
+			push(walk, walk->later[i]);
+	} while (mu_declared_types_ask(&walk->typed->types) && count > 0 &&
+	    rounds++ < ROUNDS && !walk->no_memory &&
+	    mu_sys_now_ns() < walk->typed->places->deadline_ns);
+	walk->count = 0;
+}
+
+static bool
+add_variable(struct walk *walk, const struct mu_declared_field *field,
+    uintptr_t address, uint64_t size, bool local)
+{
+	struct mu_typed *typed = walk->typed;
+
+	if (!mu_arena_room(
+		walk->arena, typed->variables, typed->count, typed->max, 256)) {
+		walk->no_memory = true;
+		return false;
+	}
+	typed->variables[typed->count++] = (struct mu_typed_variable) {
+		.range = { address, address + (size > 0 ? size : WORD) },
+		.name = field->name,
+		.type = field->type,
+		.reference = field->reference,
+		.local = local,
+	};
+	return true;
+}
+
+/* Ask for the types of some of the variables that have words. */
+static void
+ask_some(struct walk *walk, const struct mu_variable *variables, size_t count)
+{
+	struct mu_places *places = walk->typed->places;
+	struct mu_symbol_question questions[ASKED];
+	struct mu_symbol_answer answers[ASKED];
+	const struct mu_declared *declared;
+	size_t i;
+
+	memset(answers, 0, count * sizeof(*answers));
+	for (i = 0; i < count; i++)
+		questions[i] = (struct mu_symbol_question) {
+			.address = variables[i].range.begin,
+			.declared = MU_DECLARED_VARIABLE,
+		};
+	mu_symbol_helper_ask(
+	    &places->helper, questions, answers, count, places->deadline_ns);
+	for (i = 0; i < count; i++) {
+		declared = answers[i].declared;
+		if (declared != NULL && declared->num_fields == 1)
+			add_variable(walk, &declared->fields[0],
+			    (uintptr_t)declared->fields[0].offset,
+			    declared->size, false);
+	}
+}
+
+static void
+add_statics(struct walk *walk)
+{
+	const struct mu_places *places = walk->typed->places;
+	size_t i, count = places->num_variables;
+
+	for (i = 0; i < count && !walk->no_memory; i += ASKED)
+		ask_some(walk, &places->variables[i],
+		    count - i < ASKED ? count - i : ASKED);
+}
+
+/* The thread-local variables of the program in each thread. */
+static void
+add_thread_locals(struct walk *walk)
+{
+	struct mu_places *places = walk->typed->places;
+	struct mu_symbol_question question = {
+		.address = mu_places_program(places),
+		.declared = MU_DECLARED_THREAD,
+	};
+	struct mu_symbol_answer answer = { .given = false };
+	const struct mu_declared_field *field;
+	uintptr_t base;
+	size_t i, j;
+
+	if (question.address == 0)
+		return;
+	mu_symbol_helper_ask(
+	    &places->helper, &question, &answer, 1, places->deadline_ns);
+	for (i = 0; answer.declared != NULL && i < walk->snap->num_threads;
+	     i++) {
+		if (!mu_places_thread_variables(places, i, &base))
+			continue;
+		for (j = 0; j < answer.declared->num_fields; j++) {
+			field = &answer.declared->fields[j];
+			add_variable(walk, field,
+			    base + (uintptr_t)field->offset, 0, false);
+		}
+	}
+}
+
+static bool
+add_local(void *ctx, const struct mu_frame_place *frame)
+{
+	struct walk *walk = ctx;
+	struct mu_places *places = walk->typed->places;
+	struct mu_symbol_question question = {
+		.address = frame->call,
+		.declared = MU_DECLARED_LOCALS,
+	};
+	struct mu_symbol_answer answer = { .given = false };
+	const struct mu_declared_field *field;
+	uintptr_t bases[MU_FROM_KINDS] = { [MU_FROM_CFA] = frame->cfa,
+		[MU_FROM_FP] = frame->fp,
+		[MU_FROM_SP] = frame->sp };
+	size_t i;
+
+	mu_symbol_helper_ask(
+	    &places->helper, &question, &answer, 1, places->deadline_ns);
+	for (i = 0; answer.declared != NULL && i < answer.declared->num_fields;
+	     i++) {
+		field = &answer.declared->fields[i];
+		if (bases[field->from] != 0 && field->from != MU_FROM_REGISTER)
+			add_variable(walk, field,
+			    bases[field->from] + (uintptr_t)field->offset, 0,
+			    true);
+	}
+	return walk->typed->count < LOCALS_MAX && !walk->no_memory;
+}
+
+static void
+add_locals(struct walk *walk)
+{
+	size_t i;
+
+	for (i = 0; i < walk->snap->num_threads && !walk->no_memory; i++)
+		mu_frame_places_each(walk->typed->places,
+		    &walk->snap->threads[i], add_local, walk);
+}
+
+/* Blocks whose class is known by their vtable. */
+static bool
+add_block(void *ctx, const struct mu_block *block)
+{
+	struct walk *walk = ctx;
+	uint16_t type;
+
+	if (!mu_block_marked(block))
+		return true;
+	type = walk->live->of[block->number];
+	if (walk->live->types[type].id != 0)
+		push(walk,
+		    (struct object) { .block = block->number,
+			.certain = walk->live->types[type].certain });
+	return !walk->no_memory;
+}
+
+static void
+push_variables(struct walk *walk, bool local)
+{
+	size_t i;
+
+	for (i = 0; i < walk->typed->count; i++)
+		if (walk->typed->variables[i].local == local)
+			push(walk,
+			    (struct object) { .block = (uint32_t)i,
+				.variable = true,
+				.certain = !local });
+}
+
+/* Sort, with the sizes that are known by now; ranges that overlap are cut. */
+static void
+sort_variables(struct mu_typed *typed)
+{
+	struct mu_typed_variable *all = typed->variables;
+	const struct mu_declared *declared;
+	size_t i, kept = 0;
+
+	for (i = 0; i < typed->count; i++) {
+		declared = mu_declared_types_known(&typed->types, all[i].type);
+		if (declared != NULL && declared->size > 0 && !all[i].reference)
+			all[i].range.end = all[i].range.begin + declared->size;
+	}
+	if (typed->count > 0)
+		mu_sort(all, typed->count, sizeof(*all), mu_range_compare);
+	for (i = 0; i < typed->count; i++) {
+		if (kept > 0 && all[i].range.begin == all[kept - 1].range.begin)
+			continue;
+		if (kept > 0 && all[kept - 1].range.end > all[i].range.begin)
+			all[kept - 1].range.end = all[i].range.begin;
+		all[kept++] = all[i];
+	}
+	typed->count = kept;
+}
+
+enum mu_status
+mu_typed_walk(struct mu_typed *typed, struct mu_places *places,
+    struct mu_live_types *live, const struct mu_held *held,
+    struct mu_deadline *deadline)
+{
+	struct walk walk = {
+		.typed = typed,
+		.live = live,
+		.blocks = places->blocks,
+		.snap = places->snap,
+		.arena = places->tables,
+		.deadline = deadline,
+	};
+
+	typed->places = places;
+	mu_declared_types_open(&typed->types, places);
+	if (!mu_places_ask(places, held->words, held->count))
+		return MU_ERR_NO_MEMORY;
+	add_statics(&walk);
+	add_thread_locals(&walk);
+	push_variables(&walk, false);
+	mu_blocks_each(places->blocks, add_block, &walk);
+	follow_types(&walk);
+	/* What only a local variable leads to. */
+	add_locals(&walk);
+	push_variables(&walk, true);
+	follow_types(&walk);
+	sort_variables(typed);
+	if (walk.no_memory || typed->types.no_memory)
+		return MU_ERR_NO_MEMORY;
+	return deadline->passed ? MU_ERR_TIMEOUT : MU_OK;
+}
+
+const struct mu_typed_variable *
+mu_typed_variable_at(const struct mu_typed *typed, uintptr_t address)
+{
+	size_t i = mu_ranges_upper(
+	    typed->variables, typed->count, sizeof(*typed->variables), address);
+
+	if (i == 0 || !mu_range_has(typed->variables[i - 1].range, address))
+		return NULL;
+	return &typed->variables[i - 1];
+}

@@ -1,0 +1,46 @@
+/*
+ * Types of blocks by what debug information declares: from the variables of the
+ * program, its threads and its functions, and from objects whose class is known
+ * by their vtable, through the pointers in them to the blocks that these lead
+ * to, and so on.
+ *
+ * A declared type is believed of a block only if its size fits. It is certain
+ * only if what led to it is, and no other type of the program that would fit
+ * begins alike.
+ */
+#ifndef LIB_EXPLAIN_TYPED_WALK_H
+#define LIB_EXPLAIN_TYPED_WALK_H
+
+#include "lib/explain/declared_types.h"
+#include "lib/explain/live_types.h"
+
+/* A variable of the subject. */
+struct mu_typed_variable {
+	struct mu_range range; /* must come first: mu_ranges_upper() */
+	const char *name;
+	mu_declared_id type;
+	bool reference;
+	bool local; /* of a function: it may not have a value yet */
+};
+
+struct mu_typed {
+	struct mu_places *places;
+	struct mu_declared_types types;
+	struct mu_typed_variable *variables; /* by address */
+	size_t count, max;
+};
+
+/*
+ * Find the variables that have WORDS, and the types of what they and LIVE's
+ * typed blocks lead to, which are added to LIVE. TYPED is zero. What is not
+ * found in time is missing. MU_ERR_NO_MEMORY; MU_ERR_TIMEOUT.
+ */
+enum mu_status mu_typed_walk(struct mu_typed *typed, struct mu_places *places,
+    struct mu_live_types *live, const struct mu_held *held,
+    struct mu_deadline *deadline);
+
+/* The variable that has the byte at ADDRESS; NULL: it is not known. */
+const struct mu_typed_variable *mu_typed_variable_at(
+    const struct mu_typed *typed, uintptr_t address);
+
+#endif

@@ -1,0 +1,543 @@
+#include "lib/types/debug_index.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/types/entry.h"
+#include "mu/array.h"
+#include "mu/bisect.h"
+#include "mu/sys.h"
+
+#define TYPES_MAX ((size_t)1 << 22)
+#define PLACES_MAX ((size_t)1 << 25)
+#define VARIABLES_MAX ((size_t)1 << 22)
+#define SCOPES_MAX ((size_t)1 << 20)
+#define NAME_MAX_LENGTH 2048
+#define DEPTH_MAX 16
+#define DEADLINE_EVERY 1024 /* entries between two looks at the clock */
+#define FIRST_SLOTS ((size_t)1 << 12)
+
+struct indexing {
+	struct mu_debug_index *index;
+	Dwarf_Addr bias;
+};
+
+static uint64_t
+hash_on(uint64_t hash, const char *text)
+{
+	for (; *text != '\0'; text++)
+		if (*text != ' ')
+			hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
+	return hash;
+}
+
+/* FNV-1a */
+uint64_t
+mu_debug_name_hash(const char *around, const char *name)
+{
+	uint64_t hash = 0xcbf29ce484222325ull;
+
+	if (around[0] != '\0')
+		hash = hash_on(hash_on(hash, around), "::");
+	return hash_on(hash, name);
+}
+
+static bool
+is_late(struct mu_debug_index *index)
+{
+	if (++index->seen % DEADLINE_EVERY == 0 &&
+	    mu_sys_now_ns() >= index->deadline_ns)
+		index->failed = true;
+	return index->failed;
+}
+
+static uint32_t *
+find_slot(const struct mu_debug_index *index, uint64_t hash, uint64_t size)
+{
+	size_t at = (size_t)(hash ^ hash >> 32) & (index->num_slots - 1);
+	const struct mu_indexed_type *type;
+
+	for (; index->slots[at] != 0; at = (at + 1) & (index->num_slots - 1)) {
+		type = &index->types[index->slots[at] - 1];
+		if (type->hash == hash && (size == 0 || type->size == size))
+			break;
+	}
+	return &index->slots[at];
+}
+
+static bool
+make_slots(struct mu_debug_index *index)
+{
+	size_t i,
+	    num = index->num_slots == 0 ? FIRST_SLOTS : 2 * index->num_slots;
+	const struct mu_indexed_type *type;
+
+	if (index->num_types < index->num_slots / 2)
+		return true;
+	free(index->slots);
+	index->slots = calloc(num, sizeof(*index->slots));
+	index->num_slots = index->slots == NULL ? 0 : num;
+	for (i = 0; index->slots != NULL && i < index->num_types; i++) {
+		type = &index->types[i];
+		*find_slot(index, type->hash, type->size) = (uint32_t)(1 + i);
+	}
+	return index->slots != NULL;
+}
+
+/*
+ * Enter the structure DIE, NAME in the namespaces AROUND. Returns 1 + its
+ * index, or 0.
+ */
+static size_t
+add_type(struct indexing *indexing, Dwarf_Die *die, const char *around,
+    const char *name)
+{
+	struct mu_debug_index *index = indexing->index;
+	struct mu_indexed_type type = { .around = around, .name = name };
+	uint32_t *slot;
+
+	if (!mu_entry_size(die, &type.size) || !make_slots(index)) {
+		index->failed |= index->slots == NULL;
+		return 0;
+	}
+	type.hash = mu_debug_name_hash(around, name);
+	type.own = mu_debug_name_hash("", name);
+	type.place = dwarf_dieoffset(die);
+	slot = find_slot(index, type.hash, type.size);
+	if (*slot == 0 &&
+	    mu_array_room(index->types, index->num_types, index->max_types,
+		4096, TYPES_MAX)) {
+		index->types[index->num_types++] = type;
+		*slot = (uint32_t)index->num_types;
+	}
+	if (*slot == 0 ||
+	    !mu_array_room(index->places, index->num_places, index->max_places,
+		4096, PLACES_MAX)) {
+		index->failed = true;
+		return 0;
+	}
+	index->places[index->num_places++] =
+	    (struct mu_indexed_place) { type.place, *slot - 1 };
+	return *slot;
+}
+
+/* A hash of the kind and name of TYPE, and of what it points to. */
+static uint64_t
+kind_of(Dwarf_Die *type)
+{
+	const char *name = dwarf_diename(type);
+	Dwarf_Die target;
+
+	if (name == NULL && mu_entry_type(type, &target))
+		name = dwarf_diename(&target);
+	return mu_debug_name_hash("", name == NULL ? "" : name) +
+	    (uint64_t)dwarf_tag(type);
+}
+
+/*
+ * Note with what a structure begins, MEMBER of which is at its begin; 1 + its
+ * index is STRUCTURE.
+ */
+static void
+add_beginning(struct indexing *indexing, Dwarf_Die *member, size_t structure)
+{
+	struct mu_debug_index *index = indexing->index;
+	Dwarf_Die type;
+	const char *name;
+	uint64_t place = 1;
+
+	if (!mu_entry_member(member, &place) || place != 0 ||
+	    !mu_entry_type(member, &type))
+		return;
+	if (structure > 0 && index->types[structure - 1].first == 0)
+		index->types[structure - 1].first = kind_of(&type);
+	if (!mu_entry_is_structure(&type))
+		return;
+	name = dwarf_diename(&type);
+	if (name == NULL)
+		return;
+	if (!mu_array_room(index->beginnings, index->num_beginnings,
+		index->max_beginnings, 1024, PLACES_MAX)) {
+		index->failed = true;
+		return;
+	}
+	index->beginnings[index->num_beginnings++] =
+	    mu_debug_name_hash("", name);
+}
+
+static void
+add_variable(struct indexing *indexing, Dwarf_Die *die)
+{
+	struct mu_debug_index *index = indexing->index;
+	struct mu_indexed_variable variable = { .place = dwarf_dieoffset(die) };
+	struct mu_indexed_variables *list = &index->variables;
+	Dwarf_Word value;
+
+	switch (mu_entry_location(die, &value)) {
+	case MU_ENTRY_STATIC:
+		variable.address = (uintptr_t)(value + indexing->bias);
+		break;
+	case MU_ENTRY_THREAD:
+		variable.address = (uintptr_t)value;
+		list = &index->thread;
+		break;
+	default:
+		return;
+	}
+	if (mu_array_room(
+		list->list, list->count, list->max, 256, VARIABLES_MAX))
+		list->list[list->count++] = variable;
+	else
+		index->failed = true;
+}
+
+/*
+ * AROUND::NAME, which stays. Most namespaces are entered again and again: the
+ * last few are compared.
+ */
+static const char *
+scope_of(struct mu_debug_index *index, const char *around, const char *name)
+{
+	char text[NAME_MAX_LENGTH];
+	size_t i;
+	int length = snprintf(text, sizeof(text), "%s%s%s", around,
+	    around[0] == '\0' ? "" : "::", name);
+
+	if (length < 0 || (size_t)length >= sizeof(text))
+		return NULL;
+	for (i = index->num_scopes; i-- > 0 && index->num_scopes - i < 64;)
+		if (strcmp(index->scopes[i], text) == 0)
+			return index->scopes[i];
+	if (!mu_array_room(index->scopes, index->num_scopes, index->max_scopes,
+		256, SCOPES_MAX) ||
+	    (index->scopes[index->num_scopes] = strdup(text)) == NULL)
+		return NULL;
+	return index->scopes[index->num_scopes++];
+}
+
+static void index_scope(struct indexing *indexing, Dwarf_Die *scope,
+    const char *around, size_t structure, int depth);
+
+static void
+index_structure(
+    struct indexing *indexing, Dwarf_Die *die, const char *around, int depth)
+{
+	const char *name = dwarf_diename(die), *inner = around;
+	size_t structure = SIZE_MAX;
+
+	if (dwarf_hasattr(die, DW_AT_declaration))
+		return;
+	if (name != NULL) {
+		structure = add_type(indexing, die, around, name);
+		inner = NULL;
+	}
+	if (!dwarf_haschildren(die))
+		return;
+	if (inner == NULL)
+		inner = mu_entry_has_types(die)
+		    ? scope_of(indexing->index, around, name)
+		    : around;
+	if (inner != NULL)
+		index_scope(indexing, die, inner, structure, depth + 1);
+}
+
+/* A structure without a name has that of its typedef. */
+static void
+index_typedef(struct indexing *indexing, Dwarf_Die *die, const char *around)
+{
+	const char *name = dwarf_diename(die);
+	Dwarf_Die type;
+
+	if (name != NULL && mu_entry_type(die, &type) &&
+	    mu_entry_is_structure(&type) && dwarf_diename(&type) == NULL &&
+	    !dwarf_hasattr(&type, DW_AT_declaration))
+		add_type(indexing, &type, around, name);
+}
+
+static void
+index_namespace(
+    struct indexing *indexing, Dwarf_Die *die, const char *around, int depth)
+{
+	const char *name = dwarf_diename(die);
+	const char *inner = scope_of(indexing->index, around,
+	    name == NULL ? "(anonymous namespace)" : name);
+
+	if (inner != NULL)
+		index_scope(indexing, die, inner, 0, depth + 1);
+}
+
+/*
+ * Enter what is in SCOPE: a unit or a namespace named AROUND, or a structure: 1
+ * + its index, or SIZE_MAX if it has none.
+ */
+static void
+index_scope(struct indexing *indexing, Dwarf_Die *scope, const char *around,
+    size_t structure, int depth)
+{
+	Dwarf_Die die;
+
+	if (depth > DEPTH_MAX || dwarf_child(scope, &die) != 0)
+		return;
+	do {
+		switch (dwarf_tag(&die)) {
+		case DW_TAG_namespace:
+			index_namespace(indexing, &die, around, depth);
+			break;
+		case DW_TAG_structure_type:
+		case DW_TAG_class_type:
+		case DW_TAG_union_type:
+			index_structure(indexing, &die, around, depth);
+			break;
+		case DW_TAG_typedef:
+			if (structure == 0)
+				index_typedef(indexing, &die, around);
+			break;
+		case DW_TAG_variable:
+			add_variable(indexing, &die);
+			break;
+		case DW_TAG_member:
+		case DW_TAG_inheritance:
+			add_beginning(indexing, &die,
+			    structure == SIZE_MAX ? 0 : structure);
+			break;
+		default:
+			break;
+		}
+	} while (!is_late(indexing->index) && dwarf_siblingof(&die, &die) == 0);
+}
+
+/* The static variables in DIE: a function, a block, or what may have some. */
+static void
+index_deep(
+    struct indexing *indexing, Dwarf_Die *scope, bool function, int depth)
+{
+	Dwarf_Die die;
+
+	if (depth > DEPTH_MAX || dwarf_child(scope, &die) != 0)
+		return;
+	do {
+		switch (dwarf_tag(&die)) {
+		case DW_TAG_variable:
+			if (function)
+				add_variable(indexing, &die);
+			break;
+		case DW_TAG_subprogram:
+		case DW_TAG_lexical_block:
+		case DW_TAG_inlined_subroutine:
+			index_deep(indexing, &die, true, depth + 1);
+			break;
+		case DW_TAG_namespace:
+			index_deep(indexing, &die, false, depth + 1);
+			break;
+		default:
+			break;
+		}
+	} while (!is_late(indexing->index) && dwarf_siblingof(&die, &die) == 0);
+}
+
+/* Not all compilers write .debug_aranges. */
+static void
+add_code(struct mu_debug_index *index, Dwarf_Die *unit)
+{
+	Dwarf_Addr base, begin, end;
+	ptrdiff_t at = 0;
+
+	while ((at = dwarf_ranges(unit, at, &base, &begin, &end)) > 0 &&
+	    mu_array_room(
+		index->code, index->num_code, index->max_code, 256, PLACES_MAX))
+		index->code[index->num_code++] =
+		    (struct mu_indexed_code) { begin, end,
+			    dwarf_dieoffset(unit) };
+}
+
+static int
+compare_code(const void *a, const void *b)
+{
+	const struct mu_indexed_code *x = a, *y = b;
+
+	return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+static int
+compare_places(const void *a, const void *b)
+{
+	const struct mu_indexed_place *x = a, *y = b;
+
+	return x->place < y->place ? -1 : x->place > y->place;
+}
+
+static int
+compare_variables(const void *a, const void *b)
+{
+	const struct mu_indexed_variable *x = a, *y = b;
+
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static int
+compare_hashes(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void
+sort(void *list, size_t count, size_t size,
+    int (*compare)(const void *, const void *))
+{
+	if (count > 0)
+		qsort(list, count, size, compare);
+}
+
+/* What malloc(SIZE) of glibc gives room for. */
+static uint64_t
+room_of(uint64_t size)
+{
+	return size <= 24 ? 24 : ((size + 8 + 15) & ~(uint64_t)15) - 8;
+}
+
+/* Types by room and beginning. */
+struct order {
+	uint64_t room, first;
+	size_t type;
+};
+
+static int
+compare_orders(const void *a, const void *b)
+{
+	const struct order *x = a, *y = b;
+
+	if (x->room != y->room)
+		return x->room < y->room ? -1 : 1;
+	return x->first < y->first ? -1 : x->first > y->first;
+}
+
+/*
+ * A pointer to a structure may lead to another one of which it knows the
+ * beginning only, as those of C that are "derived" by equal first members.
+ */
+static void
+find_alike(struct mu_debug_index *index)
+{
+	struct order *orders = calloc(index->num_types + 1, sizeof(*orders));
+	size_t i;
+
+	if (orders == NULL) {
+		index->failed = true;
+		return;
+	}
+	for (i = 0; i < index->num_types; i++)
+		orders[i] = (struct order) { room_of(index->types[i].size),
+			index->types[i].first, i };
+	sort(orders, index->num_types, sizeof(*orders), compare_orders);
+	for (i = 1; i < index->num_types; i++)
+		if (compare_orders(&orders[i - 1], &orders[i]) == 0)
+			index->types[orders[i - 1].type].alike =
+			    index->types[orders[i].type].alike = true;
+	free(orders);
+}
+
+void
+mu_debug_index_make(
+    struct mu_debug_index *index, Dwfl_Module *module, uint64_t deadline_ns)
+{
+	struct indexing indexing = { .index = index };
+	Dwarf_Die *unit = NULL;
+
+	index->asked = true;
+	index->deadline_ns = deadline_ns;
+	while (!index->failed &&
+	    (unit = dwfl_module_nextcu(module, unit, &indexing.bias)) != NULL) {
+		index_scope(&indexing, unit, "", 0, 0);
+		add_code(index, unit);
+	}
+	sort(index->code, index->num_code, sizeof(*index->code), compare_code);
+	find_alike(index);
+	sort(index->places, index->num_places, sizeof(*index->places),
+	    compare_places);
+	sort(index->variables.list, index->variables.count,
+	    sizeof(*index->variables.list), compare_variables);
+	sort(index->thread.list, index->thread.count,
+	    sizeof(*index->thread.list), compare_variables);
+	sort(index->beginnings, index->num_beginnings,
+	    sizeof(*index->beginnings), compare_hashes);
+}
+
+void
+mu_debug_index_deepen(
+    struct mu_debug_index *index, Dwfl_Module *module, uint64_t deadline_ns)
+{
+	struct indexing indexing = { .index = index };
+	bool failed = index->failed;
+	Dwarf_Die *unit = NULL;
+
+	index->deep = true;
+	index->failed = false;
+	index->deadline_ns = deadline_ns;
+	while (!index->failed &&
+	    (unit = dwfl_module_nextcu(module, unit, &indexing.bias)) != NULL)
+		index_deep(&indexing, unit, false, 0);
+	index->failed = failed;
+	sort(index->variables.list, index->variables.count,
+	    sizeof(*index->variables.list), compare_variables);
+	sort(index->thread.list, index->thread.count,
+	    sizeof(*index->thread.list), compare_variables);
+}
+
+const struct mu_indexed_type *
+mu_debug_index_named(const struct mu_debug_index *index, uint64_t hash)
+{
+	uint32_t slot;
+
+	if (index->num_slots == 0)
+		return NULL;
+	slot = *find_slot(index, hash, 0);
+	return slot == 0 ? NULL : &index->types[slot - 1];
+}
+
+const struct mu_indexed_type *
+mu_debug_index_at(const struct mu_debug_index *index, Dwarf_Off place)
+{
+	size_t low = 0;
+
+	mu_bisect(low, index->num_places, i, index->places[i].place < place);
+	if (low == index->num_places || index->places[low].place != place)
+		return NULL;
+	return &index->types[index->places[low].type];
+}
+
+const struct mu_indexed_variable *
+mu_debug_index_variable(const struct mu_debug_index *index, uintptr_t address)
+{
+	const struct mu_indexed_variables *list = &index->variables;
+	size_t low = 0;
+
+	mu_bisect(low, list->count, i, list->list[i].address <= address);
+	return low == 0 ? NULL : &list->list[low - 1];
+}
+
+bool
+mu_debug_index_unit(
+    const struct mu_debug_index *index, Dwarf_Addr address, Dwarf_Off *place)
+{
+	size_t low = 0;
+
+	mu_bisect(low, index->num_code, i, index->code[i].begin <= address);
+	if (low == 0 || address >= index->code[low - 1].end)
+		return false;
+	*place = index->code[low - 1].place;
+	return true;
+}
+
+bool
+mu_debug_index_begins(const struct mu_debug_index *index, uint64_t own)
+{
+	size_t low = 0;
+
+	mu_bisect(low, index->num_beginnings, i, index->beginnings[i] < own);
+	return low < index->num_beginnings && index->beginnings[low] == own;
+}

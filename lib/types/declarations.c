@@ -1,0 +1,380 @@
+#include "lib/types/declarations.h"
+
+#include <dwarf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/types/declaring.h"
+#include "lib/types/entry.h"
+#include "lib/types/plain_name.h"
+#include "mu/sys.h"
+
+#define INDEX_NS (6 * MU_NS_PER_SEC) /* for one module */
+#define DEEP_NS (3 * MU_NS_PER_SEC)  /* for the functions of one */
+#define NAME_MAX_LENGTH ((size_t)2048)
+#define DEPTH_MAX 8 /* of pointers to pointers */
+
+/* An id: the module's index and 1, a bit, the place. */
+#define MODULE_SHIFT 48
+#define SHARED ((uint64_t)1 << 47) /* in the file that dwz(1) made */
+#define PLACE_MASK (SHARED - 1)
+
+struct asked {
+	struct mu_declarations *all;
+	size_t module;
+	enum mu_declared_question question;
+	uint64_t address;
+	uint64_t hash; /* of a name that is looked up */
+	mu_declared_id found;
+};
+
+mu_declared_id
+mu_declaring_id(const struct mu_declaring *declaring, Dwarf_Die *die)
+{
+	Dwarf_Off place = dwarf_dieoffset(die);
+	Dwarf *dwarf = dwarf_cu_getdwarf(die->cu);
+	uint64_t module = (uint64_t)(declaring->module + 1) << MODULE_SHIFT;
+	const struct mu_indexed_type *type;
+
+	if (place > PLACE_MASK)
+		return 0;
+	if (dwarf != declaring->dwarf)
+		return dwarf == dwarf_getalt(declaring->dwarf)
+		    ? module | SHARED | place
+		    : 0;
+	type = mu_debug_index_at(declaring->index, place);
+	return module | (type == NULL ? place : type->place);
+}
+
+bool
+mu_declaring_die(
+    const struct mu_declaring *declaring, mu_declared_id id, Dwarf_Die *die)
+{
+	Dwarf *dwarf = declaring->dwarf;
+
+	if ((id & SHARED) != 0)
+		dwarf = dwarf_getalt(dwarf);
+	return dwarf != NULL &&
+	    dwarf_offdie(dwarf, id & PLACE_MASK, die) != NULL;
+}
+
+void
+mu_declaring_define(const struct mu_declaring *declaring, Dwarf_Die *die)
+{
+	const struct mu_debug_index *index = declaring->index;
+	const char *name = dwarf_diename(die);
+	const struct mu_indexed_type *found = NULL;
+	uint64_t own;
+	size_t i;
+
+	if (name == NULL || !dwarf_hasattr(die, DW_AT_declaration))
+		return;
+	own = mu_debug_name_hash("", name);
+	for (i = 0; i < index->num_types; i++) {
+		if (index->types[i].own != own)
+			continue;
+		if (found != NULL && found->hash != index->types[i].hash)
+			return;
+		found = &index->types[i];
+	}
+	if (found != NULL)
+		dwarf_offdie(declaring->dwarf, found->place, die);
+}
+
+static void
+write_name(const struct mu_declaring *declaring, Dwarf_Die *die, char *name,
+    size_t size, int depth)
+{
+	const struct mu_indexed_type *type =
+	    mu_debug_index_at(declaring->index, dwarf_dieoffset(die));
+	const char *own = dwarf_diename(die);
+	char end[32] = "*";
+	uint64_t whole, element;
+	size_t length;
+	Dwarf_Die target;
+
+	name[0] = '\0';
+	if (depth > DEPTH_MAX)
+		return;
+	switch (dwarf_tag(die)) {
+	case DW_TAG_pointer_type:
+	case DW_TAG_reference_type:
+	case DW_TAG_rvalue_reference_type:
+		if (mu_entry_type(die, &target))
+			write_name(
+			    declaring, &target, name, size - 1, depth + 1);
+		else
+			snprintf(name, size, "void");
+		break;
+	case DW_TAG_array_type:
+		strcpy(end, "[]");
+		if (!mu_entry_type(die, &target))
+			break;
+		write_name(declaring, &target, name, size - 1, depth + 1);
+		if (mu_entry_size(die, &whole) &&
+		    mu_entry_size(&target, &element) && element > 0)
+			snprintf(end, sizeof(end), "[%llu]",
+			    (unsigned long long)(whole / element));
+		break;
+	case DW_TAG_subroutine_type:
+		snprintf(name, size, "function");
+		return;
+	default:
+		if (type != NULL &&
+		    dwarf_cu_getdwarf(die->cu) == declaring->dwarf)
+			snprintf(name, size, "%s%s%s", type->around,
+			    type->around[0] == '\0' ? "" : "::", type->name);
+		else if (own != NULL)
+			snprintf(name, size, "%s", own);
+		return;
+	}
+	length = strlen(name);
+	if (length > 0 && length + strlen(end) < size)
+		strcpy(name + length, end);
+}
+
+void
+mu_declaring_name(const struct mu_declaring *declaring, Dwarf_Die *die,
+    char *name, size_t size)
+{
+	write_name(declaring, die, name, size, 0);
+}
+
+const char *
+mu_declaring_keep(const struct mu_declaring *declaring, const char *name)
+{
+	struct mu_declarations *all = declaring->all;
+	size_t size = strlen(name) + 1;
+	char *copy = all->names + all->used;
+
+	if (size > sizeof(all->names) - all->used)
+		return "";
+	all->used += size;
+	return memcpy(copy, name, size);
+}
+
+struct mu_declared_field *
+mu_declaring_field(const struct mu_declaring *declaring)
+{
+	struct mu_declarations *all = declaring->all;
+	struct mu_declared_field *field = &all->fields[all->answer.num_fields];
+
+	if (all->answer.num_fields == MU_DECLARED_FIELDS) {
+		all->answer.complete = false;
+		return NULL;
+	}
+	all->answer.num_fields++;
+	*field = (struct mu_declared_field) { .name = "", .count = 1 };
+	return field;
+}
+
+void
+mu_declaring_variable(const struct mu_declaring *declaring, Dwarf_Die *die,
+    enum mu_declared_from from, int64_t offset)
+{
+	const char *name = dwarf_diename(die);
+	struct mu_declared_field *field;
+	Dwarf_Die type;
+	int tag;
+
+	if (name == NULL || !mu_entry_type(die, &type))
+		return;
+	field = mu_declaring_field(declaring);
+	if (field == NULL)
+		return;
+	tag = dwarf_tag(&type);
+	field->reference =
+	    tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type;
+	field->name = mu_declaring_keep(declaring, name);
+	field->type = mu_declaring_id(declaring, &type);
+	field->from = (uint8_t)from;
+	field->offset = offset;
+}
+
+/* The variable that has ADDRESS. */
+static bool
+answer_variable(const struct mu_declaring *declaring, uintptr_t address)
+{
+	const struct mu_indexed_variable *found =
+	    mu_debug_index_variable(declaring->index, address);
+	struct mu_declared *answer = &declaring->all->answer;
+	Dwarf_Die die, type;
+
+	if (found == NULL ||
+	    dwarf_offdie(declaring->dwarf, found->place, &die) == NULL ||
+	    !mu_entry_type(&die, &type))
+		return false;
+	mu_declaring_define(declaring, &type);
+	if (!mu_entry_size(&type, &answer->size) ||
+	    address - found->address >= answer->size)
+		return false;
+	mu_declaring_variable(
+	    declaring, &die, MU_FROM_BEGIN, (int64_t)found->address);
+	return answer->num_fields > 0;
+}
+
+static void
+answer_thread(const struct mu_declaring *declaring)
+{
+	const struct mu_indexed_variables *list = &declaring->index->thread;
+	Dwarf_Die die;
+	size_t i;
+
+	for (i = 0; i < list->count; i++)
+		if (dwarf_offdie(declaring->dwarf, list->list[i].place, &die) !=
+		    NULL)
+			mu_declaring_variable(declaring, &die, MU_FROM_BEGIN,
+			    (int64_t)list->list[i].address);
+}
+
+static void
+answer(const struct asked *asked, const struct mu_declaring *declaring)
+{
+	const uint64_t now = mu_sys_now_ns();
+	Dwarf_Die die;
+
+	switch (asked->question) {
+	case MU_DECLARED_VARIABLE:
+		if (answer_variable(declaring, (uintptr_t)asked->address) ||
+		    declaring->index->deep)
+			break;
+		mu_debug_index_deepen(
+		    declaring->index, declaring->dwfl, now + DEEP_NS);
+		answer_variable(declaring, (uintptr_t)asked->address);
+		break;
+	case MU_DECLARED_TYPE:
+		if (mu_declaring_die(declaring, asked->address, &die))
+			mu_declaring_flatten(declaring, &die);
+		break;
+	case MU_DECLARED_LOCALS:
+		mu_declaring_locals(declaring, (Dwarf_Addr)asked->address);
+		break;
+	case MU_DECLARED_THREAD:
+		if (!declaring->index->deep)
+			mu_debug_index_deepen(
+			    declaring->index, declaring->dwfl, now + DEEP_NS);
+		answer_thread(declaring);
+		break;
+	default:
+		break;
+	}
+}
+
+static void
+read_module(void *ctx, Dwfl_Module *module)
+{
+	struct asked *asked = ctx;
+	struct mu_declaring declaring = {
+		.all = asked->all,
+		.module = asked->module,
+		.index = &asked->all->indexes[asked->module],
+		.dwfl = module,
+	};
+	const struct mu_indexed_type *type;
+	Dwarf_Die die;
+
+	declaring.dwarf = dwfl_module_getdwarf(module, &declaring.bias);
+	if (declaring.dwarf == NULL)
+		return;
+	if (!declaring.index->asked)
+		mu_debug_index_make(
+		    declaring.index, module, mu_sys_now_ns() + INDEX_NS);
+	if (asked->question != MU_DECLARED_NOTHING) {
+		answer(asked, &declaring);
+		return;
+	}
+	type = mu_debug_index_named(declaring.index, asked->hash);
+	if (type != NULL &&
+	    dwarf_offdie(declaring.dwarf, type->place, &die) != NULL)
+		asked->found = mu_declaring_id(&declaring, &die);
+}
+
+/* The index of the loaded file with ADDRESS; COUNT: there is none. */
+static size_t
+module_of(const struct mu_declarations *all, uintptr_t address)
+{
+	size_t i, count;
+	const struct mu_loaded *list = mu_symbols_loaded(all->symbols, &count);
+
+	for (i = 0; i < count && i < all->count; i++)
+		if (address >= list[i].first->range.begin &&
+		    address < list[i].end)
+			break;
+	return i;
+}
+
+static bool
+open_declarations(struct mu_declarations *all)
+{
+	size_t count;
+
+	mu_symbols_loaded(all->symbols, &count);
+	if (all->indexes == NULL) {
+		all->indexes = calloc(count + 1, sizeof(*all->indexes));
+		all->count = count;
+	}
+	return all->indexes != NULL && count == all->count;
+}
+
+/* Ask module ASKED->module. */
+static bool
+ask(struct asked *asked)
+{
+	size_t count;
+	const struct mu_loaded *list =
+	    mu_symbols_loaded(asked->all->symbols, &count);
+
+	if (asked->module >= count)
+		return false;
+	if (mu_symbols_debug(
+		asked->all->symbols, &list[asked->module], read_module, asked))
+		return true;
+	/* What was read by then is damaged. */
+	asked->all->indexes[asked->module] =
+	    (struct mu_debug_index) { .asked = true, .deep = true };
+	return false;
+}
+
+const struct mu_declared *
+mu_declarations_answer(struct mu_declarations *declarations,
+    enum mu_declared_question question, uint64_t address)
+{
+	struct mu_declared *answered = &declarations->answer;
+	struct asked asked = {
+		.all = declarations, .question = question, .address = address
+	};
+
+	*answered = (struct mu_declared) { .fields = declarations->fields };
+	declarations->used = 0;
+	if (!open_declarations(declarations))
+		return NULL;
+	asked.module = question == MU_DECLARED_TYPE
+	    ? (size_t)(address >> MODULE_SHIFT) - 1
+	    : module_of(declarations, (uintptr_t)address);
+	if (!ask(&asked) ||
+	    (answered->num_fields == 0 && answered->name == NULL))
+		return NULL;
+	return answered;
+}
+
+mu_declared_id
+mu_declarations_named(
+    struct mu_declarations *declarations, uintptr_t address, const char *name)
+{
+	struct asked asked = { .all = declarations,
+		.question = MU_DECLARED_NOTHING,
+		.hash = mu_debug_name_hash("", name) };
+	size_t own, i;
+
+	if (!open_declarations(declarations))
+		return 0;
+	asked.module = own = module_of(declarations, address);
+	ask(&asked);
+	for (i = 0; asked.found == 0 && i < declarations->count; i++) {
+		asked.module = i;
+		if (i != own && declarations->indexes[i].num_types > 0)
+			ask(&asked);
+	}
+	return asked.found;
+}

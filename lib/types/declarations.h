@@ -1,0 +1,43 @@
+/*
+ * Answers what debug information declares (lib/types/declared.h).
+ *
+ * Runs in: the helper that finds names.
+ */
+#ifndef LIB_TYPES_DECLARATIONS_H
+#define LIB_TYPES_DECLARATIONS_H
+
+#include "lib/symbolize/symbols.h"
+#include "lib/types/debug_index.h"
+#include "lib/types/declared.h"
+
+#define MU_DECLARED_NAMES ((size_t)32 << 10) /* bytes of one answer */
+
+/* Initialise to zero, except SYMBOLS. */
+struct mu_declarations {
+	struct mu_symbols *symbols;
+	struct mu_debug_index *indexes; /* of the loaded files */
+	size_t count;
+
+	/* The last answer. */
+	struct mu_declared answer;
+	struct mu_declared_field fields[MU_DECLARED_FIELDS];
+	char names[MU_DECLARED_NAMES];
+	size_t used;
+};
+
+/*
+ * Answer QUESTION about ADDRESS. Returns NULL if nothing is known; otherwise
+ * the answer is valid until the next call.
+ */
+const struct mu_declared *mu_declarations_answer(
+    struct mu_declarations *declarations, enum mu_declared_question question,
+    uint64_t address);
+
+/*
+ * The type of the class or structure NAME, with its namespaces, in the module
+ * of ADDRESS, or in any that was read already; 0: it is not known.
+ */
+mu_declared_id mu_declarations_named(
+    struct mu_declarations *declarations, uintptr_t address, const char *name);
+
+#endif

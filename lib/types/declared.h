@@ -1,0 +1,77 @@
+/*
+ * What debug information declares: the type of a variable, where a structure
+ * has pointers and to what, the variables of a frame and of a thread.
+ *
+ * Pure.
+ */
+#ifndef LIB_TYPES_DECLARED_H
+#define LIB_TYPES_DECLARED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MU_DECLARED_FIELDS 400 /* of one answer */
+
+/*
+ * A type, for later questions: the module and the place in its debug
+ * information. 0: none, or not known.
+ */
+typedef uint64_t mu_declared_id;
+
+enum mu_declared_question {
+	MU_DECLARED_NOTHING,
+	MU_DECLARED_VARIABLE, /* the one at an address */
+	MU_DECLARED_TYPE,     /* its address is an id */
+	MU_DECLARED_LOCALS,   /* those that are alive at a program counter */
+	MU_DECLARED_THREAD,   /* the thread-local ones of an address's module */
+	MU_DECLARED_QUESTIONS
+};
+
+/* From where a field's offset counts. */
+enum mu_declared_from {
+	MU_FROM_BEGIN, /* of the object, of the subject, or of the TLS block */
+	MU_FROM_CFA,
+	MU_FROM_FP,
+	MU_FROM_SP,
+	MU_FROM_REGISTER, /* it is in the register with this DWARF number */
+	MU_FROM_KINDS
+};
+
+/*
+ * A pointer in a type and what it points to, or a variable and its type; or
+ * COUNT of them, STRIDE bytes apart.
+ */
+struct mu_declared_field {
+	const char *name; /* "orders.first"; "" or NULL: none */
+	mu_declared_id type;
+	int64_t offset;
+	uint32_t count, stride;
+	uint8_t from;   /* enum mu_declared_from */
+	bool one_of;    /* of a union */
+	bool pieces;    /* the first of begin, end and end of storage */
+	bool reference; /* a variable that is a reference */
+};
+
+struct mu_declared {
+	mu_declared_id id;
+	const char *name; /* or NULL */
+	uint64_t size;    /* bytes; 0: not known */
+	bool complete;    /* all fields are there */
+	bool extended;  /* other types begin with one: it may be a part of it */
+	bool virtual;   /* it has a pointer to a vtable */
+	bool flexible;  /* it ends with an array of no declared length */
+	bool scalar;    /* a number, a character or a pointer */
+	bool node_base; /* a part that all nodes of containers begin with */
+
+	/* The number of elements of a container. */
+	bool counted;
+	uint32_t count_at; /* where it is, in eight bytes */
+	bool count_ends;   /* it is the distance of begin and end there, */
+	uint32_t count_of; /* in units of so many bytes */
+
+	const struct mu_declared_field *fields;
+	size_t num_fields;
+};
+
+#endif

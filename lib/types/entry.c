@@ -1,0 +1,110 @@
+#include "lib/types/entry.h"
+
+#include <dwarf.h>
+
+#define SIZE_LIMIT ((uint64_t)1 << 40) /* bytes of one object */
+
+bool
+mu_entry_type(Dwarf_Die *die, Dwarf_Die *type)
+{
+	Dwarf_Attribute attribute;
+
+	return dwarf_formref_die(
+		   dwarf_attr_integrate(die, DW_AT_type, &attribute), type) !=
+	    NULL &&
+	    dwarf_peel_type(type, type) == 0;
+}
+
+bool
+mu_entry_size(Dwarf_Die *die, uint64_t *size)
+{
+	Dwarf_Word bytes;
+
+	if (dwarf_aggregate_size(die, &bytes) != 0 || bytes > SIZE_LIMIT)
+		return false;
+	*size = bytes;
+	return true;
+}
+
+bool
+mu_entry_is_structure(Dwarf_Die *die)
+{
+	int tag = dwarf_tag(die);
+
+	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type ||
+	    tag == DW_TAG_union_type;
+}
+
+bool
+mu_entry_member(Dwarf_Die *die, uint64_t *place)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word value = 0;
+
+	/* Of a virtual base it is an expression. */
+	if (dwarf_hasattr(die, DW_AT_bit_size) ||
+	    dwarf_hasattr(die, DW_AT_data_bit_offset) ||
+	    dwarf_hasattr(die, DW_AT_external) ||
+	    dwarf_hasattr(die, DW_AT_declaration))
+		return false;
+	if (dwarf_attr(die, DW_AT_data_member_location, &attribute) != NULL &&
+	    dwarf_formudata(&attribute, &value) != 0)
+		return false;
+	*place = value;
+	return value < SIZE_LIMIT;
+}
+
+bool
+mu_entry_has_types(Dwarf_Die *die)
+{
+	Dwarf_Die child;
+	int tag;
+
+	if (dwarf_child(die, &child) != 0)
+		return false;
+	do {
+		tag = dwarf_tag(&child);
+		if (tag == DW_TAG_structure_type || tag == DW_TAG_class_type ||
+		    tag == DW_TAG_union_type)
+			return true;
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return false;
+}
+
+enum mu_entry_where
+mu_entry_location(Dwarf_Die *die, Dwarf_Word *value)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Op *expression;
+	size_t length;
+
+	if (dwarf_attr(die, DW_AT_location, &attribute) == NULL ||
+	    dwarf_getlocation(&attribute, &expression, &length) != 0 ||
+	    length == 0)
+		return MU_ENTRY_ELSEWHERE;
+	*value = expression[0].number;
+	if (length == 1 && expression[0].atom == DW_OP_addr)
+		return MU_ENTRY_STATIC;
+	if (length == 2 &&
+	    (expression[1].atom == DW_OP_GNU_push_tls_address ||
+		expression[1].atom == DW_OP_form_tls_address))
+		return MU_ENTRY_THREAD;
+	if (length == 1 && expression[0].atom == DW_OP_addrx &&
+	    dwarf_getlocation_attr(&attribute, &expression[0], &attribute) ==
+		0 &&
+	    dwarf_formaddr(&attribute, value) == 0)
+		return MU_ENTRY_STATIC;
+	return MU_ENTRY_ELSEWHERE;
+}
+
+Dwarf_Word
+mu_entry_number(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word value = 0;
+
+	if (dwarf_formudata(
+		dwarf_attr_integrate(die, name, &attribute), &value) != 0)
+		return 0;
+	return value;
+}

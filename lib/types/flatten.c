@@ -1,0 +1,434 @@
+/*
+ * A type as a list of the pointers in it: what its bases, members and arrays
+ * have is its own.
+ *
+ * Containers of libstdc++ and libc++ declare pointers to the part that all
+ * nodes begin with. What they lead to are nodes of the container's elements.
+ */
+#include <dwarf.h>
+#include <string.h>
+
+#include "lib/types/container_part.h"
+#include "lib/types/declaring.h"
+#include "lib/types/entry.h"
+#include "lib/types/plain_name.h"
+
+#define WORD sizeof(uintptr_t)
+#define DEPTH_MAX 24
+#define EXPANDED 8 /* elements of an array inside an array */
+#define NAME_MAX_LENGTH ((size_t)2048)
+#define PATH_LENGTH ((size_t)256)
+
+struct flattening {
+	const struct mu_declaring *declaring;
+	struct mu_declared *answer;
+	char path[PATH_LENGTH]; /* of members */
+	uint32_t count, stride; /* inside an array */
+	bool one_of;            /* inside a union */
+	bool container;         /* the type itself is one, or a base of it */
+	bool has_node;
+	Dwarf_Die node; /* what pointers to a part of nodes lead to */
+};
+
+static void flatten(
+    struct flattening *flat, Dwarf_Die *type, uint64_t offset, int depth);
+
+static bool
+begins(const char *name, const char *with)
+{
+	return name != NULL && strncmp(name, with, strlen(with)) == 0;
+}
+
+/* True if NAME is that of a part that nodes of any elements begin with. */
+static bool
+is_node_base(const char *name)
+{
+	static const char *const names[] = { "_Rb_tree_node_base",
+		"_List_node_base", "_Fwd_list_node_base", "_Hash_node_base",
+		"__tree_node_base<", "__tree_end_node<", "__list_node_base<",
+		"__hash_node_base<", "__forward_begin_node<" };
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (begins(name, names[i]))
+			return true;
+	return false;
+}
+
+/* Parts of containers that lead to nodes, and the names of these. */
+static const struct holder {
+	const char *holder, *node;
+	int argument; /* of the holder: the element */
+} holders[] = {
+	{ "_Rb_tree<", "_Rb_tree_node<", 1 },
+	{ "_List_base<", "_List_node<", 0 },
+	{ "_Fwd_list_base<", "_Fwd_list_node<", 0 },
+	{ "_Hashtable<", "_Hash_node<", 1 },
+	{ "__tree<", "__tree_node<", 0 },
+	{ "__list_imp<", "__list_node<", 0 },
+	{ "__hash_table<", "__hash_node<", 0 },
+	{ "__forward_list_base<", "__forward_list_node<", 0 },
+};
+
+/* Argument NUMBER of the template DIE, a type. */
+static bool
+template_argument(Dwarf_Die *die, int number, Dwarf_Die *type)
+{
+	Dwarf_Die child;
+
+	if (dwarf_child(die, &child) != 0)
+		return false;
+	do {
+		if (dwarf_tag(&child) == DW_TAG_template_type_parameter &&
+		    number-- == 0)
+			return mu_entry_type(&child, type);
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return false;
+}
+
+/* The node of HOLDER's elements, which are of the type ELEMENT. */
+static bool
+find_node(const struct mu_declaring *declaring, const struct holder *holder,
+    Dwarf_Die *element, Dwarf_Die *node)
+{
+	const struct mu_debug_index *index = declaring->index;
+	mu_declared_id wanted = mu_declaring_id(declaring, element);
+	const struct mu_indexed_type *type;
+	Dwarf_Die argument;
+	size_t i;
+
+	for (i = 0; i < index->num_types; i++) {
+		type = &index->types[i];
+		if (begins(type->name, holder->node) &&
+		    dwarf_offdie(declaring->dwarf, type->place, node) != NULL &&
+		    template_argument(node, 0, &argument) &&
+		    mu_declaring_id(declaring, &argument) == wanted)
+			return true;
+	}
+	return false;
+}
+
+/* If DIE is, or leads to, nodes of a container: which. */
+static void
+set_node(struct flattening *flat, Dwarf_Die *die)
+{
+	const char *name = dwarf_diename(die);
+	Dwarf_Die element;
+	size_t i;
+
+	for (i = 0; i < sizeof(holders) / sizeof(*holders); i++) {
+		if (begins(name, holders[i].node)) {
+			flat->node = *die;
+			flat->has_node = true;
+			return;
+		}
+		if (!begins(name, holders[i].holder) ||
+		    !template_argument(die, holders[i].argument, &element))
+			continue;
+		flat->has_node = find_node(
+		    flat->declaring, &holders[i], &element, &flat->node);
+		if (flat->has_node)
+			return;
+	}
+}
+
+static bool
+is_container(const char *name)
+{
+	static const char *const names[] = { "vector<", "map<", "multimap<",
+		"set<", "multiset<", "unordered_map<", "unordered_set<",
+		"unordered_multimap<", "unordered_multiset<", "list<",
+		"basic_string<", "queue<", "stack<" };
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (begins(name, names[i]))
+			return true;
+	return false;
+}
+
+/* Note where a container has the number of its elements. */
+static void
+note_count(struct flattening *flat, const char *member, uint64_t offset)
+{
+	static const char *const names[] = { "_M_node_count",
+		"_M_element_count", "_M_string_length", "_M_size", "__pair3_",
+		"__p2_", "__size_alloc_", "__size_" };
+	struct mu_declared *answer = flat->answer;
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strcmp(member, names[i]) == 0 && !answer->counted) {
+			answer->counted = true;
+			answer->count_at = (uint32_t)offset;
+		}
+}
+
+/* Names that the authors of C++ libraries chose say nothing to users. */
+static bool
+is_internal(const char *name)
+{
+	return begins(name, "_M_") || begins(name, "__") ||
+	    begins(name, "_vptr") || strcmp(name, "_Storage") == 0;
+}
+
+/* Add NAME to the path. Returns the length to go back to. */
+static size_t
+enter(struct flattening *flat, const char *name)
+{
+	size_t length = strlen(flat->path), size = strlen(name);
+
+	if (name[0] == '\0' || is_internal(name) ||
+	    size + 2 > sizeof(flat->path) - length)
+		return length;
+	if (length > 0)
+		flat->path[length] = '.';
+	memcpy(flat->path + length + (length > 0), name, size + 1);
+	return length;
+}
+
+static void
+add_pointer(
+    struct flattening *flat, Dwarf_Die *pointer, uint64_t offset, bool pieces)
+{
+	const struct mu_declaring *declaring = flat->declaring;
+	struct mu_declared_field *field;
+	Dwarf_Die target;
+	bool known = mu_entry_type(pointer, &target);
+
+	if (known && dwarf_tag(&target) == DW_TAG_subroutine_type)
+		return;
+	if (offset % WORD != 0 || offset > INT64_MAX ||
+	    (flat->count > 1 && flat->stride % WORD != 0))
+		return;
+	field = mu_declaring_field(declaring);
+	if (field == NULL)
+		return;
+	field->name = mu_declaring_keep(declaring, flat->path);
+	field->offset = (int64_t)offset;
+	field->count = flat->count;
+	field->stride = flat->stride;
+	field->one_of = flat->one_of;
+	field->pieces = pieces;
+	if (!known)
+		return;
+	mu_declaring_define(declaring, &target);
+	if (flat->has_node && is_node_base(dwarf_diename(&target)))
+		target = flat->node;
+	field->type = mu_declaring_id(declaring, &target);
+}
+
+static void
+flatten_member(
+    struct flattening *flat, Dwarf_Die *member, uint64_t offset, int depth)
+{
+	const char *name = dwarf_diename(member);
+	bool base = dwarf_tag(member) == DW_TAG_inheritance;
+	bool was_container = flat->container;
+	Dwarf_Die type;
+	size_t length;
+
+	if (name == NULL)
+		name = "";
+	if (!mu_entry_type(member, &type))
+		return;
+	mu_declaring_define(flat->declaring, &type);
+	if (flat->container)
+		note_count(flat, name, offset);
+	flat->container &= base || is_internal(name) || strcmp(name, "c") == 0;
+	length = base ? strlen(flat->path) : enter(flat, name);
+	if (begins(name, "_vptr") && offset == 0)
+		flat->answer->virtual = true;
+	else if (dwarf_tag(&type) == DW_TAG_pointer_type &&
+	    (strcmp(name, "_M_start") == 0 || strcmp(name, "__begin_") == 0))
+		add_pointer(flat, &type, offset, true);
+	else
+		flatten(flat, &type, offset, depth + 1);
+	flat->path[length] = '\0';
+	flat->container = was_container;
+}
+
+/* Bytes in which libstdc++ keeps an object of its first argument. */
+static bool
+is_raw(const char *name)
+{
+	return begins(name, "__aligned_membuf<") ||
+	    begins(name, "__aligned_buffer<");
+}
+
+static void
+flatten_structure(
+    struct flattening *flat, Dwarf_Die *die, uint64_t offset, int depth)
+{
+	bool was_one = flat->one_of, had_node = flat->has_node;
+	Dwarf_Die before = flat->node, member, type;
+	uint64_t place;
+	int tag;
+
+	if (is_raw(dwarf_diename(die)) && template_argument(die, 0, &type)) {
+		mu_declaring_define(flat->declaring, &type);
+		flatten(flat, &type, offset, depth + 1);
+		return;
+	}
+	set_node(flat, die);
+	flat->one_of |= dwarf_tag(die) == DW_TAG_union_type;
+	if (dwarf_child(die, &member) == 0) {
+		do {
+			tag = dwarf_tag(&member);
+			if ((tag == DW_TAG_member ||
+				tag == DW_TAG_inheritance) &&
+			    mu_entry_member(&member, &place))
+				flatten_member(
+				    flat, &member, offset + place, depth);
+		} while (dwarf_siblingof(&member, &member) == 0);
+	}
+	flat->one_of = was_one;
+	flat->has_node = had_node;
+	flat->node = before;
+}
+
+/* The elements of an array, as far as their number is declared. */
+static void
+flatten_array(
+    struct flattening *flat, Dwarf_Die *die, uint64_t offset, int depth)
+{
+	uint64_t whole = 0, size, i, count;
+	size_t length = strlen(flat->path);
+	Dwarf_Die element;
+
+	if (!mu_entry_type(die, &element))
+		return;
+	mu_declaring_define(flat->declaring, &element);
+	if (!mu_entry_size(&element, &size) || size < WORD || size > UINT32_MAX)
+		return;
+	if (!mu_entry_size(die, &whole))
+		whole = 0;
+	count = whole / size;
+	if (count > UINT32_MAX)
+		return;
+	if (length > 0 && length + 3 < sizeof(flat->path))
+		strcpy(flat->path + length, "[]");
+	if (flat->count == 1) {
+		flat->count = count == 0 ? 0 : (uint32_t)count;
+		flat->stride = (uint32_t)size;
+		flatten(flat, &element, offset, depth + 1);
+		flat->count = 1;
+		flat->stride = 0;
+	} else {
+		for (i = 0; i < count && i < EXPANDED; i++)
+			flatten(flat, &element, offset + i * size, depth + 1);
+	}
+	flat->path[length] = '\0';
+}
+
+static void
+flatten(struct flattening *flat, Dwarf_Die *type, uint64_t offset, int depth)
+{
+	if (depth > DEPTH_MAX)
+		return;
+	switch (dwarf_tag(type)) {
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+	case DW_TAG_union_type:
+		flatten_structure(flat, type, offset, depth);
+		break;
+	case DW_TAG_array_type:
+		flatten_array(flat, type, offset, depth);
+		break;
+	case DW_TAG_pointer_type:
+	case DW_TAG_reference_type:
+	case DW_TAG_rvalue_reference_type:
+		add_pointer(flat, type, offset, false);
+		break;
+	default:
+		break;
+	}
+}
+
+/* True if the structure DIE ends with an array of no declared length. */
+static bool
+ends_flexibly(Dwarf_Die *die)
+{
+	Dwarf_Die member, type;
+	bool flexible = false;
+	uint64_t size;
+
+	if (dwarf_child(die, &member) != 0)
+		return false;
+	do {
+		if (dwarf_tag(&member) != DW_TAG_member)
+			continue;
+		flexible = mu_entry_type(&member, &type) &&
+		    dwarf_tag(&type) == DW_TAG_array_type &&
+		    (!mu_entry_size(&type, &size) || size == 0);
+	} while (dwarf_siblingof(&member, &member) == 0);
+	return flexible;
+}
+
+/* True if a pointer to DIE may lead to another type that begins like it. */
+static bool
+is_extended(
+    const struct mu_declaring *declaring, Dwarf_Die *die, const char *own)
+{
+	const struct mu_debug_index *index = declaring->index;
+	const struct mu_indexed_type *type =
+	    mu_debug_index_at(index, dwarf_dieoffset(die));
+	size_t i;
+
+	/* Only containers make nodes. */
+	for (i = 0; i < sizeof(holders) / sizeof(*holders); i++)
+		if (begins(own, holders[i].node))
+			return false;
+	return index->failed || type == NULL || type->alike ||
+	    (own != NULL &&
+		mu_debug_index_begins(index, mu_debug_name_hash("", own)));
+}
+
+/* A vector has two pointers instead of the number of its elements. */
+static void
+count_ends(const struct mu_declaring *declaring, struct mu_declared *answer)
+{
+	const struct mu_declared_field *first = &declaring->all->fields[0];
+	Dwarf_Die element;
+	uint64_t size;
+
+	if (!first->pieces || first->type == 0 ||
+	    !mu_declaring_die(declaring, first->type, &element) ||
+	    !mu_entry_size(&element, &size) || size == 0 || size > UINT32_MAX)
+		return;
+	answer->counted = answer->count_ends = true;
+	answer->count_at = (uint32_t)first->offset;
+	answer->count_of = (uint32_t)size;
+}
+
+void
+mu_declaring_flatten(const struct mu_declaring *declaring, Dwarf_Die *die)
+{
+	struct mu_declared *answer = &declaring->all->answer;
+	struct flattening flat = {
+		.declaring = declaring, .answer = answer, .count = 1
+	};
+	char name[NAME_MAX_LENGTH], part[NAME_MAX_LENGTH];
+	const char *own = dwarf_diename(die);
+	bool structure = mu_entry_is_structure(die);
+	int tag = dwarf_tag(die);
+
+	answer->complete = true;
+	answer->id = mu_declaring_id(declaring, die);
+	mu_declaring_name(declaring, die, name, sizeof(name));
+	if (mu_container_part(name, part, sizeof(part)))
+		strcpy(name, part);
+	mu_plain_name(name);
+	answer->name = mu_declaring_keep(declaring, name);
+	if (!mu_entry_size(die, &answer->size))
+		answer->size = 0;
+	answer->scalar = tag == DW_TAG_base_type ||
+	    tag == DW_TAG_enumeration_type || tag == DW_TAG_pointer_type;
+	flat.container = structure && is_container(own);
+	answer->node_base = structure && is_node_base(own);
+	answer->extended = structure && is_extended(declaring, die, own);
+	answer->flexible = structure && ends_flexibly(die);
+	flatten(&flat, die, 0, 0);
+	if (begins(own, "vector<") && answer->num_fields > 0)
+		count_ends(declaring, answer);
+}

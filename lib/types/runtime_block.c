@@ -1,0 +1,23 @@
+#include "lib/types/runtime_block.h"
+
+#define POOL_LEAST ((size_t)16 << 10) /* bytes */
+#define ROUNDED ((size_t)24)          /* bytes by which malloc() rounds up */
+
+/*
+ * libstdc++ keeps memory for exceptions that are thrown when there is none
+ * (libsupc++/eh_alloc.cc). Unused it is one free entry: its size, which is that
+ * of the pool, and no next one.
+ */
+bool
+mu_runtime_block_find(const struct mu_block_head *head, struct mu_type *type)
+{
+	if (head->size < POOL_LEAST || head->count < 2 ||
+	    head->words[0] > head->size ||
+	    head->size - head->words[0] > ROUNDED || head->words[1] != 0)
+		return false;
+	*type = (struct mu_type) {
+		.name = "pool of the C++ runtime for exceptions",
+		.source = MU_TYPE_CONTAINER,
+	};
+	return true;
+}

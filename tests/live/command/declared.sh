@@ -1,0 +1,75 @@
+#!/bin/sh
+# The types of what programs hold, by what their debug information declares,
+# compared with what they tell. A type that is called certain must be right.
+set -u
+# shellcheck source=tests/support/script_setup.sh
+. "$(dirname "$0")/../../support/script_setup.sh"
+sources=tests/live/command/declared
+command=$build/memunreachable
+checked=0
+
+is_ready() {
+	grep -q '^ready' "$work/told" 2>/dev/null || ! kill -0 "$pid" 2>/dev/null
+}
+
+start() {
+	rm -f "$work/in" "$work/told"
+	mkfifo "$work/in"
+	"$work/program" <"$work/in" >"$work/told" &
+	pid=$!
+	pids=$pid
+	exec 9>"$work/in"
+	await is_ready
+}
+
+stop() {
+	exec 9>&-
+	wait "$pid"
+	pids=
+}
+
+# SOURCE NAMED BYTES COMPILER FLAG...
+play() {
+	name="$4 $5 $6, ${1##*/}" source=$1 named=$2 bytes=$3
+	shift 3
+	if ! command -v "$1" >/dev/null; then
+		echo "SKIPPED: $name: no $1"
+		return
+	fi
+	if ! "$@" -D_GNU_SOURCE -I. -w "$source" -o "$work/program" \
+	    2>"$work/errors"; then
+		echo "SKIPPED: $name: $(head -n 1 "$work/errors")"
+		return
+	fi
+	checked=$((checked + 1))
+	start
+	"$command" -q --format=json '--why=1000:*' -p "$pid" >"$work/paths"
+	"$command" -q --format=json --in-use -p "$pid" >"$work/in_use"
+	python3 $sources/compare.py "$work/told" "$work/paths" \
+	    "$work/in_use" "$named" "$bytes" >"$work/verdict" ||
+		fail "$(cat "$work/verdict")"
+	echo "$name: $(tail -n 1 "$work/verdict")"
+	python3 tests/support/json_schema.py \
+	    lib/writers/memunreachable-report.schema.json "$work/paths" ||
+		[ $? -eq 77 ] || fail "the report is not as the schema says"
+	stop
+}
+
+if ! command -v python3 >/dev/null; then
+	echo "SKIPPED: no python3"
+	exit 77
+fi
+for how in "-O0 -g" "-O2 -g" "-O2 -gdwarf-4"; do
+	for compiler in g++ clang++; do
+		# shellcheck disable=SC2086
+		play $sources/objects.cc 90 90 $compiler $how -std=c++17
+	done
+	for compiler in gcc clang; do
+		# shellcheck disable=SC2086
+		play $sources/structures.c 80 80 $compiler $how -std=gnu11
+	done
+done
+play $sources/objects.cc 90 90 clang++ -O1 -g -std=c++17 -stdlib=libc++
+
+[ $failures -eq 0 ] || exit 1
+[ $checked -gt 0 ] || exit 77
