@@ -140,6 +140,19 @@ static const struct mu_memory_ops ops = {
 	.unlock = remote_unlock,
 };
 
+/*
+ * Address space that the program has only reserved, as sanitizers do for 2 to
+ * 34 TiB of it. No block is made inaccessible in a piece of this size.
+ */
+#define RESERVED ((size_t)1 << 40)
+
+static bool
+is_in_group(const struct mu_mapping *mapping)
+{
+	return mu_mapping_can_be_memory(mapping) &&
+	    (mapping->readable || mu_range_size(mapping->range) < RESERVED);
+}
+
 /* The end of the group that begins with MAPPING. */
 static const struct mu_mapping *
 group_end(const struct mu_mapping *mapping, const struct mu_mapping *end)
@@ -147,7 +160,7 @@ group_end(const struct mu_mapping *mapping, const struct mu_mapping *end)
 	const struct mu_mapping *next;
 
 	for (next = mapping + 1; next < end; next++)
-		if (!mu_mapping_can_be_memory(next) ||
+		if (!is_in_group(next) ||
 		    next->range.begin != next[-1].range.end)
 			break;
 	return next;
@@ -166,7 +179,7 @@ open_groups(struct mu_remote_memory *remote, struct mu_arena *arena)
 		return false;
 	for (at = remote->mappings; at < end; at = next) {
 		next = at + 1;
-		if (!mu_mapping_can_be_memory(at))
+		if (!is_in_group(at))
 			continue;
 		next = group_end(at, end);
 		group = &remote->groups[remote->num_groups++];
@@ -177,6 +190,25 @@ open_groups(struct mu_remote_memory *remote, struct mu_arena *arena)
 			return false;
 	}
 	return true;
+}
+
+/* The kernel or the arena refuses. */
+static enum mu_status
+no_room(const struct mu_remote_memory *remote, struct mu_why *why)
+{
+	size_t i, bytes = 0;
+
+	for (i = 0; i < remote->num_mappings; i++)
+		if (is_in_group(&remote->mappings[i]))
+			bytes += mu_range_size(remote->mappings[i].range);
+	if (bytes < RESERVED)
+		return mu_why(why, MU_ERR_NO_MEMORY,
+		    "no address space for the memory of the process");
+	return mu_why(why, MU_ERR_NO_MEMORY,
+	    "no address space for the %zu TiB that the process has mapped, as a"
+	    " sanitizer does" MU_CURE
+	    "a program with a sanitizer finds its leaks itself",
+	    bytes >> 40);
 }
 
 static void
@@ -318,7 +350,7 @@ look(struct mu_remote_memory *remote)
 	mu_pages_of(&shared, source->shared_pagemap, remote->page_size);
 	for (i = 0; i < remote->num_mappings; i++) {
 		mapping = &remote->mappings[i];
-		if (!mu_mapping_can_be_memory(mapping))
+		if (!is_in_group(mapping))
 			continue;
 		if (!mapping->shared || !source->has_parts)
 			note_written(remote,
@@ -352,8 +384,7 @@ mu_remote_memory_open(struct mu_memory *memory, struct mu_remote_memory *remote,
 	    (source->window > 0 &&
 		!mu_remote_window_open(
 		    &remote->window, remote, source->window, arena)))
-		return mu_why(why, MU_ERR_NO_MEMORY,
-		    "no address space for the memory of the process");
+		return no_room(remote, why);
 	look(remote);
 	if (remote->written > limit && source->window == 0)
 		return mu_why(why, MU_ERR_NO_MEMORY,

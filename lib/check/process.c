@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "heapwalk/heaps/table/table.h"
 #include "lib/check/may_be_in_malloc.h"
 #include "lib/check/naming.h"
 #include "lib/check/other_check.h"
@@ -113,6 +114,24 @@ cpu_ns(pid_t pid)
 	return (uint64_t)time.tv_sec * MU_NS_PER_SEC + (uint64_t)time.tv_nsec;
 }
 
+/*
+ * Why the memory could not be opened: a sanitizer maps more than there is
+ * address space for.
+ */
+static enum mu_status
+not_taken(
+    const struct mu_snapshot *snap, enum mu_status status, struct mu_why *why)
+{
+	const char *file = NULL;
+
+	if (status == MU_ERR_NO_MEMORY && snap->num_mappings > 0)
+		file = mu_heaps_other_file(snap);
+	return file == NULL
+	    ? status
+	    : mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
+		  "this process uses another allocator (%s)", file);
+}
+
 /* BEFORE_NS is the CPU time of the process before it was stopped. */
 static void
 note_program(struct mu_process *process, const struct mu_program_id *id,
@@ -154,7 +173,7 @@ take(void *subject, struct mu_check_look *look)
 	    result->copy_ns > process->copied_ns)
 		process->copied_ns = result->copy_ns;
 	if (status != MU_OK)
-		return status;
+		return not_taken(&keeper->snap, status, &look->why);
 	note_program(process, &result->program, look, before_ns);
 	keeper->snap.no_headers = true; /* see may_be_in_malloc.h */
 	keeper->snap.reach = look->check->reach;

@@ -9,6 +9,7 @@
 #include "mu/text.h"
 #include "ptrace/live/alternate_stacks.h"
 #include "ptrace/live/pause.h"
+#include "ptrace/live/proc.h"
 #include "ptrace/live/sharer.h"
 
 #define STARTED_NS (10 * MU_NS_PER_MS) /* of CPU time; 1 was seen */
@@ -29,7 +30,7 @@ note_wiped(struct mu_process *process, struct mu_check_look *look)
 	    !keeper->ask_wiped &&
 	    (!mu_check_look_checked(look) ||
 		look->analysis.search.leaks.num_leaks > 0) &&
-	    mu_wiped_of(keeper->target, NULL, 0) > 0;
+	    mu_wiped_of(mu_proc_living(keeper->target), NULL, 0) > 0;
 }
 
 /*
@@ -98,7 +99,8 @@ advise_all(const struct mu_keeper *keeper, char *advice, size_t size)
 	bool fits = shared->taken + shared->changing <= shared->limit;
 
 	if (!fits)
-		ns = 2 * mu_pause_ns(mu_pause_bytes(keeper->target));
+		ns = 2 *
+		    mu_pause_ns(mu_pause_bytes(mu_proc_living(keeper->target)));
 	mu_text_format(advice, size, "%s--max-pause=%us",
 	    fits ? "" : "--stop=read ", mu_pause_advice(ns));
 }

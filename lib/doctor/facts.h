@@ -35,6 +35,7 @@ struct mu_doctor_target {
 	pid_t pid;
 	bool is_there;
 	bool is_hidden; /* not in /proc, but a signal can be sent to it */
+	pid_t living;   /* the thread through which /proc shows the memory */
 	pid_t process;  /* process of the thread PID; usually PID itself */
 	char name[32];
 	char program[256]; /* "" = cannot be read */

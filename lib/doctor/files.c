@@ -191,7 +191,7 @@ receive(int fd, struct facts *facts, uint64_t deadline_ns)
 static void
 ask_child(struct mu_doctor_target *target, const struct files *files)
 {
-	struct mu_rights rights = mu_rights_of_process(target->pid);
+	struct mu_rights rights = mu_rights_of_process(target->living);
 	struct facts facts = { .bits = 0 };
 	pid_t parent = getpid(), child;
 	int ends[2];
@@ -220,7 +220,7 @@ read_elf(struct mu_doctor_target *target, const struct mu_mapping *libc)
 {
 	struct files files;
 
-	open_files(&files, target->pid, libc);
+	open_files(&files, target->living, libc);
 	if (libc != NULL)
 		snprintf(target->libc, sizeof(target->libc), "%.*s",
 		    (int)sizeof(target->libc) - 1, libc->name);
@@ -237,7 +237,7 @@ read_detail(struct mu_doctor_target *target, const struct mu_mapping *mappings,
 	const struct mu_symbols_source source = {
 		.mappings = mappings,
 		.num_mappings = count,
-		.pid = target->pid,
+		.pid = target->living,
 		.local = true,
 	};
 	struct mu_symbol_helper helper = { .source = &source };
@@ -245,7 +245,7 @@ read_detail(struct mu_doctor_target *target, const struct mu_mapping *mappings,
 	struct mu_symbol_answer answer = { .given = false };
 	size_t i;
 
-	helper.rights = mu_rights_of_process(target->pid);
+	helper.rights = mu_rights_of_process(target->living);
 	for (i = 0; i < count && question.address == 0; i++) {
 		if (strcmp(mappings[i].name, target->program) == 0)
 			question.address = mappings[i].range.begin;
@@ -268,7 +268,7 @@ mu_doctor_files_read(struct mu_doctor_target *target)
 
 	elf_version(EV_CURRENT);
 	mu_arena_open(&arena, MAPPINGS_MAX);
-	if (mu_mappings_read(target->pid, &mappings, &count, &arena, NULL) ==
+	if (mu_mappings_read(target->living, &mappings, &count, &arena, NULL) ==
 	    MU_OK) {
 		snap.mappings = mappings;
 		snap.num_mappings = count;

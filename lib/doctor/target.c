@@ -50,7 +50,7 @@ read_stat(struct mu_doctor_target *target)
 	unsigned long flags;
 	int field;
 
-	read_of(target->pid, "stat", text, sizeof(text));
+	read_of(target->living, "stat", text, sizeof(text));
 	at = strrchr(text, ')');
 	if (at == NULL || at[1] != ' ')
 		return;
@@ -71,8 +71,8 @@ read_status(struct mu_doctor_target *target)
 	int64_t threads;
 	unsigned i;
 
-	mu_proc_status_read(target->pid, 0, status, sizeof(status));
-	target->rights_kept = mu_rights_exceed(target->pid, status);
+	mu_proc_status_read(target->living, 0, status, sizeof(status));
+	target->rights_kept = mu_rights_exceed(target->living, status);
 	target->capable = mu_rights_own() != 0;
 	for (i = 0; i < 4; i++) {
 		target->ids[0][i] =
@@ -234,24 +234,26 @@ mu_doctor_target_read(struct mu_doctor_target *target, pid_t pid)
 {
 	char path[64];
 
-	*target = (struct mu_doctor_target) { .pid = pid };
+	*target = (struct mu_doctor_target) { .pid = pid, .living = pid };
 	snprintf(path, sizeof(path), "/proc/%d", pid);
 	target->is_there = access(path, F_OK) == 0;
 	target->is_hidden = !target->is_there && mu_sys_kill(pid, 0) != -ESRCH;
 	if (!target->is_there)
 		return;
+	target->living = mu_proc_living(pid);
 	read_line(pid, "comm", target->name, sizeof(target->name));
 	read_line(pid, "attr/current", target->label, sizeof(target->label));
 	read_stat(target);
 	read_status(target);
-	mu_proc_program(pid, target->program, sizeof(target->program));
+	mu_proc_program(
+	    target->living, target->program, sizeof(target->program));
 	target->our_gid = (int)getegid();
 	target->other_pid_namespace = is_other_namespace(pid, "pid");
 	target->other_user_namespace = is_other_namespace(pid, "user");
-	target->mem_error = try_memory(pid);
+	target->mem_error = try_memory(target->living);
 	target->refusal = (struct mu_refusal_facts) {
 		.pid = pid,
-		.tid = pid,
+		.tid = target->living,
 		.error = target->mem_error,
 	};
 	mu_refusal_facts_read(&target->refusal);
@@ -259,11 +261,11 @@ mu_doctor_target_read(struct mu_doctor_target *target, pid_t pid)
 		return;
 	target->sleeping = count_sleepers(pid);
 	target->ended_calls = count_ended_calls(pid);
-	target->mappings = count_mappings(pid);
-	target->held = mu_pause_bytes(pid);
+	target->mappings = count_mappings(target->living);
+	target->held = mu_pause_bytes(target->living);
 	target->copy_ns = mu_copy_pause_of(
-	    pid, target->threads, target->mappings, &target->forked);
-	mu_forked_find(&target->forked, pid);
+	    target->living, target->threads, target->mappings, &target->forked);
+	mu_forked_find(&target->forked, target->living);
 	read_room(target);
 	mu_doctor_files_read(target);
 }

@@ -189,16 +189,16 @@ avoid_copy(struct mu_keeper_self *self, enum mu_status status)
 static enum mu_status
 foresee_copy(struct mu_keeper_self *self, size_t num_threads)
 {
-	pid_t target = self->asked->target;
+	pid_t target = self->asked->target, tid = mu_proc_living(target);
 	struct mu_why *why = &self->result->not_forked;
 	uint64_t ns;
 
 	ns = mu_copy_pause_of(
-	    target, num_threads, self->result->shared.all, &self->forked);
+	    tid, num_threads, self->result->shared.all, &self->forked);
 	if (ns < self->asked->copied_ns)
 		ns = self->asked->copied_ns;
 	self->fork_ns = ns;
-	if (self->forked.watched && mu_pause_fork_waits(target))
+	if (self->forked.watched && mu_pause_fork_waits(tid))
 		return avoid_copy(self,
 		    mu_why(why, MU_ERR_BUSY,
 			"a fork of process %d may wait for ever for a"
@@ -217,7 +217,7 @@ foresee(struct mu_keeper_self *self, size_t num_threads)
 	pid_t target = self->asked->target;
 	enum mu_status status;
 
-	self->bytes = mu_pause_bytes(target);
+	self->bytes = mu_pause_bytes(mu_proc_living(target));
 	if (self->method != MU_KEEPER_READ) {
 		status = foresee_copy(self, num_threads);
 		if (status != MU_OK)

@@ -119,7 +119,8 @@ mu_copy_budget_open(
 {
 	char status[MU_PROC_STATUS_SIZE];
 
-	mu_proc_status_read(pid, 0, status, sizeof(status));
+	/* That of a thread that has ended tells of no memory. */
+	mu_proc_status_read(mu_proc_living(pid), 0, status, sizeof(status));
 	mu_copy_budget_describe(budget, pid, status);
 	mu_copy_budget_find_limits(budget, known);
 }
@@ -199,7 +200,8 @@ add_mappings(struct mu_copy_budget *budget)
 	size_t count = 0;
 	char path[64];
 
-	mu_text_format(path, sizeof(path), "/proc/%d/maps", budget->pid);
+	mu_text_format(
+	    path, sizeof(path), "/proc/%d/maps", mu_proc_living(budget->pid));
 	mu_lines_search(path, count_lines, &count);
 	budget->tables += count * BYTES_A_MAPPING;
 }
@@ -285,7 +287,8 @@ is_pool_shared(const struct mu_copy_budget *budget)
 	struct mu_forked forked;
 
 	return budget->pooled > 0 &&
-	    (!mu_forked_find(&forked, budget->pid) || forked.pooled);
+	    (!mu_forked_find(&forked, mu_proc_living(budget->pid)) ||
+		forked.pooled);
 }
 
 /*

@@ -50,9 +50,7 @@ nothing_found(const struct mu_glibc_finds *finds,
 	/* malloc is glibc's and was never called. */
 	if (snap->malloc_address == 0 && !can_be_without_heap(snap) &&
 	    mu_malloc_has_other(snap))
-		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
-		    "glibc's malloc was never used, so this process has "
-		    "another allocator");
+		return mu_glibc_foreign_name(snap, why);
 	return MU_OK;
 }
 

@@ -162,6 +162,25 @@ mu_glibc_foreign_refuse(const struct mu_snapshot *snap, struct mu_why *why)
 				     : refuse_known(snap, libcs[0].file, why);
 }
 
+enum mu_status
+mu_glibc_foreign_name(const struct mu_snapshot *snap, struct mu_why *why)
+{
+	const char *name = NULL;
+	size_t i;
+
+	for (i = 0; i < snap->num_mappings && name == NULL; i++)
+		if (!mu_libc_is_named(&snap->mappings[i]))
+			name = mu_glibc_message_find(
+			    snap, &snap->mappings[i], true);
+	if (name == NULL)
+		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
+		    "glibc's malloc was never used, so this process has "
+		    "another allocator");
+	return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
+	    "this process uses another allocator (%s, in %s)", name,
+	    mu_path_base(snap->mappings[i - 1].name));
+}
+
 /* Judge a malloc that is not libc's and does not pass calls on to it. */
 static enum mu_status
 judge_replaced(const struct mu_snapshot *snap, const struct mu_blocks *blocks,

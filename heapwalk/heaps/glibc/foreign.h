@@ -23,6 +23,14 @@ enum mu_status mu_glibc_foreign_refuse(
     const struct mu_snapshot *snap, struct mu_why *why);
 
 /*
+ * MU_ERR_FOREIGN_ALLOCATOR, with the name of the allocator that a program or a
+ * library contains, if it is known by its messages: glibc's was never used.
+ * Looks into all files, as mu_glibc_foreign_check() does.
+ */
+enum mu_status mu_glibc_foreign_name(
+    const struct mu_snapshot *snap, struct mu_why *why);
+
+/*
  * To be called after the heap was read: checks that BLOCKS has all that the
  * program allocated. MU_ERR_FOREIGN_ALLOCATOR: it has none of it, or none that
  * can be lost. MU_PARTIAL: not all. Looks into all files, so SNAP must be an

@@ -55,6 +55,16 @@ ${CC:-cc} -O1 -pthread -o "$work/idle" "$work/idle.c" || fail "cannot compile"
 name='a leader that has ended before its threads'
 look 0 "$work/idle" leader
 grep -q "$work/idle" "$out" || fail "the program is not named"
+"$work/idle" leader &
+pids=$!
+await grep -q '^State:.Z' "/proc/$pids/status" || fail "does not end"
+"$command" --doctor=$pids >"$out"
+has_no "$out" "has ended"
+has "$out" "has 2 threads"
+has "$out" "we may stop and read process $pids"
+kill -9 $pids
+wait $pids 2>/dev/null
+pids=
 
 name='malloc was never called'
 run 0 -- "$work/idle" map
@@ -138,6 +148,21 @@ fi
 
 name='a sanitizer'
 echo 'int main(void) { return 0; }' >"$work/none.c"
+# sanitized WORDS FLAG...: its shadow has terabytes.
+sanitized() {
+	words=$1
+	shift
+	if ${CC:-cc} -pthread "$@" -o "$work/sane" "$work/idle.c" 2>/dev/null
+	then
+		look 3 "$work/sane"
+		has "$err" "another allocator ($words"
+	else
+		echo "SKIPPED: program_kinds: no $*"
+	fi
+}
+sanitized libasan -fsanitize=address
+sanitized "AddressSanitizer, in sane" -fsanitize=address -static-libasan
+sanitized libtsan -fsanitize=thread
 if ${CC:-cc} -fsanitize=address -o "$work/asan" "$work/none.c" 2>/dev/null; then
 	run 3 -- "$work/asan"
 	has "$err" "has AddressSanitizer"

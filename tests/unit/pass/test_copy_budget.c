@@ -1,9 +1,11 @@
 /*
  * Whether there is room for a copy, by what is left and what the copy may need.
  */
+#include <pthread.h>
 #include <sys/prctl.h>
 
 #include "lib/state/copy_budget.h"
+#include "ptrace/live/proc.h"
 #include "tests/support/suite.h"
 
 #define MIB ((size_t)1 << 20)
@@ -192,6 +194,42 @@ TEST(untraced)
 	budget.traced = false;
 	budget.pid = child;
 	ck_assert_int_eq(mu_copy_budget_check(&budget, true, &why), MU_OK);
+	end_child(child);
+}
+
+static void *
+rest(void *unused)
+{
+	for (;;)
+		pause();
+	return unused;
+}
+
+static bool
+has_ended(pid_t pid)
+{
+	return mu_proc_ended(mu_proc_state(pid, pid));
+}
+
+/* The status file of the first thread tells no memory then. */
+TEST(first_thread_has_ended)
+{
+	pid_t child = fork();
+	pthread_t thread;
+	char *memory;
+
+	if (child == 0) {
+		memory = malloc(64 * MIB);
+		memset(memory, 1, 64 * MIB);
+		__asm__ volatile("" : : "r"(memory) : "memory");
+		pthread_create(&thread, NULL, rest, NULL);
+		pthread_exit(NULL);
+	}
+	while (!has_ended(child))
+		usleep(1000);
+	mu_copy_budget_open(&budget, child, NULL);
+	ck_assert_uint_ge(budget.private, 64 * MIB);
+	ck_assert_uint_gt(budget.tables, 0);
 	end_child(child);
 }
 
