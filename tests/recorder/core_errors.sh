@@ -1,11 +1,8 @@
 #!/bin/sh
 # The texts of errors, each with both stacks; the program continues. Test names
 # are those of Android's unit tests.
-# work, here, failed are set by what is read in.
-# shellcheck disable=SC2154
 set -u
-# shellcheck source=/dev/null
-. "$(dirname "$0")/core_play.inc"
+. tests/recorder/core_play.inc
 divider='*** *** *** *** *** *** *** *** *** *** *** *** *** *** *** ***'
 
 # said NAME TEXT...: exactly these lines, of which stacks are "<stack>".
@@ -199,4 +196,4 @@ under "abort_on_error leak_track" "$here/core_early" ||
 under "fill expand_alloc=200" "$here/core_errors" filled
 printf 'eb eb eb\neb eb eb\n00 00\n1\nwent on\n' | cmp -s - "$work/out" ||
     fail "fill expand_alloc"
-[ "$failed" -eq 0 ]
+[ "$failures" -eq 0 ]

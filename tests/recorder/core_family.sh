@@ -1,11 +1,8 @@
 #!/bin/sh
 # Every call of malloc's family and every form of new and delete, under each
 # option, and with other allocators behind the recorder.
-# work, here, failed are set by what is read in.
-# shellcheck disable=SC2154
 set -u
-# shellcheck source=/dev/null
-. "$(dirname "$0")/core_play.inc"
+. tests/recorder/core_play.inc
 
 # Asleep it makes no difference.
 expect 0 "" "$here/core_family"
@@ -41,4 +38,4 @@ for name in jemalloc.so.2 mimalloc.so.2 tcmalloc.so.4 tcmalloc_minimal.so.4; do
 	done
 done
 PRELOAD=
-[ "$failed" -eq 0 ]
+[ "$failures" -eq 0 ]

@@ -1,11 +1,8 @@
 #!/bin/sh
 # Early constructors, late destructors, threads at exit, forks, modules that
 # come and go, handlers that jump out, stacks and memory at their end.
-# work, here, failed are set by what is read in.
-# shellcheck disable=SC2154
 set -u
-# shellcheck source=/dev/null
-. "$(dirname "$0")/core_play.inc"
+. tests/recorder/core_play.inc
 all="guard fill free_track=20 verify_pointers expand_alloc backtrace=8"
 
 for options in leak_track backtrace "$all" record_allocs=100000; do
@@ -90,4 +87,4 @@ if ${CC:-cc} -fno-builtin -fPIC -shared -o "$work/module.so" "$work/module.c" &&
 else
 	fail "no compiler"
 fi
-[ "$failed" -eq 0 ]
+[ "$failures" -eq 0 ]

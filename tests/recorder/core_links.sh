@@ -1,11 +1,8 @@
 #!/bin/sh
 # The recorder preloaded, linked first, linked after libc, loaded late, or in a
 # static program; and beside other tools that replace malloc.
-# work, here, failed are set by what is read in.
-# shellcheck disable=SC2154
 set -u
-# shellcheck source=/dev/null
-. "$(dirname "$0")/core_play.inc"
+. tests/recorder/core_play.inc
 cc=${CC:-cc}
 cxx=${CXX:-c++}
 
@@ -270,4 +267,4 @@ if command -v valgrind >/dev/null; then
 	complaints | grep -q "inactive: Valgrind replaces malloc" ||
 	    fail "under Valgrind: $(complaints)"
 fi
-[ "$failed" -eq 0 ]
+[ "$failures" -eq 0 ]

@@ -1,11 +1,8 @@
 #!/bin/sh
 # Programs that know nothing of the recorder say the same under it, and it has
 # nothing to say of them.
-# work, here, failed are set by what is read in.
-# shellcheck disable=SC2154
 set -u
-# shellcheck source=/dev/null
-. "$(dirname "$0")/core_play.inc"
+. tests/recorder/core_play.inc
 all="guard fill free_track=50 verify_pointers expand_alloc backtrace=8"
 
 cat >"$work/bash" <<'END'
@@ -95,4 +92,4 @@ play perl perl "$work/perl"
 play fds ls /proc/self/fd
 play sql sqlite3 -init "$work/sql" :memory: .exit
 play git sh "$work/git" "$work"
-[ "$failed" -eq 0 ]
+[ "$failures" -eq 0 ]

@@ -3,17 +3,8 @@
 # blocks go both ways between them and the program. And what dlopen() takes from
 # its caller, which is still the program's: the search path.
 set -u
-build=$(cd "${BUILD:-build}" && pwd) || exit 1
-recorder=$build/libmemunreachable-malloc-debug.so
+. tests/support/script_setup.sh
 cc=${CC:-cc}
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=0
-
-fail() {
-	echo "FAILED: $*"
-	failed=1
-}
 
 mkdir "$work/modules"
 cat >"$work/module.c" <<'END'
@@ -118,4 +109,4 @@ done
 LD_PRELOAD=$recorder "$work/program" "$work/modules/libmodule.so" \
     2>"$work/err" || fail "asleep: status $?"
 [ ! -s "$work/err" ] || fail "asleep: $(cat "$work/err")"
-exit $failed
+exit $((failures > 0))

@@ -2,22 +2,13 @@
 # What is written at exit, the journal line by line, and what is not written
 # without an option.
 set -u
-build=${BUILD:-build}
+. tests/support/script_setup.sh
 program=$build/tests/recorder/files_program
-library=$build/libmemunreachable-malloc-debug.so
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=0
-
-fail() {
-	echo "FAILED: $*"
-	failed=1
-}
 
 run() {
 	rm -rf "${work:?}"/*
 	timeout 60 env TMPDIR="$work" LIBC_DEBUG_MALLOC_OPTIONS="$1" \
-	    LD_PRELOAD="$library" "$program" "$2" >"$work/out" 2>"$work/err" ||
+	    LD_PRELOAD="$recorder" "$program" "$2" >"$work/out" 2>"$work/err" ||
 	    fail "$1 $2: status $?"
 }
 
@@ -112,11 +103,11 @@ printf 'malloc_debug: files_program: unknown option nonsense\nmalloc_debug: %s\n
 
 # The filter names a part of the program's name, and is for the alias only.
 TMPDIR=$work MEMUNREACHABLE_MALLOC_DEBUG="bt bt_dmp_on_ex" \
-    MEMUNREACHABLE_MALLOC_DEBUG_PROGRAM=other LD_PRELOAD=$library \
+    MEMUNREACHABLE_MALLOC_DEBUG_PROGRAM=other LD_PRELOAD=$recorder \
     "$program" lose 2>/dev/null
 [ "$(ls "$work"/*.exit.txt 2>/dev/null)" = "" ] || fail filter_other
 TMPDIR=$work MEMUNREACHABLE_MALLOC_DEBUG="bt bt_dmp_on_ex" \
-    MEMUNREACHABLE_MALLOC_DEBUG_PROGRAM=files_pro LD_PRELOAD=$library \
+    MEMUNREACHABLE_MALLOC_DEBUG_PROGRAM=files_pro LD_PRELOAD=$recorder \
     "$program" lose 2>/dev/null
 [ "$(ls "$work"/*.exit.txt 2>/dev/null)" != "" ] || fail filter
-exit $failed
+exit $((failures > 0))

@@ -1,23 +1,16 @@
 #!/bin/sh
 # The recorder's calls in a program that runs under it, malloc_disable(), hooks.
 set -u
-build=${BUILD:-build}
+. tests/support/script_setup.sh
+shown=$work/err
 program=$build/tests/recorder/files_program
-library=$build/libmemunreachable-malloc-debug.so
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=0
 
 # play NAME OPTIONS MODE
 play() {
-	timeout 60 env LIBC_DEBUG_MALLOC_OPTIONS="$2" LD_PRELOAD="$library" \
+	timeout 60 env LIBC_DEBUG_MALLOC_OPTIONS="$2" LD_PRELOAD="$recorder" \
 	    "$program" "$3" >"$work/out" 2>"$work/err"
 	status=$?
-	if [ $status -ne 0 ]; then
-		echo "FAILED: $1: status $status"
-		cat "$work/err"
-		failed=1
-	fi
+	[ $status -eq 0 ] || fail "$1: status $status"
 }
 
 play leak_info backtrace leak-info
@@ -34,23 +27,17 @@ play disable_and_enable_with_guards "guard leak_track=" disable
 
 # The four lines that say how to set the option are in the file, the reason on
 # stderr.
-LD_PRELOAD=$library "$program" disabled >"$work/out" 2>"$work/err"
-[ "$(wc -l <"$work/out")" -eq 4 ] || {
-	echo "FAILED: not_enabled"
-	failed=1
-}
+LD_PRELOAD=$recorder "$program" disabled >"$work/out" 2>"$work/err"
+[ "$(wc -l <"$work/out")" -eq 4 ] || fail not_enabled
 
 # hooks NAME ENABLE OPTIONS MODE
 hooks() {
 	timeout 60 env LIBC_HOOKS_ENABLE="$2" LIBC_DEBUG_MALLOC_OPTIONS="$3" \
-	    LD_PRELOAD="$library" "$program" "$4" >"$work/out" 2>"$work/err" || {
-		echo "FAILED: $1"
-		cat "$work/err"
-		failed=1
-	}
+	    LD_PRELOAD="$recorder" "$program" "$4" >"$work/out" 2>"$work/err" ||
+		fail "$1"
 }
 hooks enabled 1 "" hooks
 hooks not_enabled "" "" hooks-off
 hooks zero 0 "" hooks-off
 hooks with_options 1 "bt guard" hooks
-exit $failed
+exit $((failures > 0))

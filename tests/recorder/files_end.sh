@@ -2,26 +2,17 @@
 # A file that is being written when the program ends is complete: the end
 # waits.
 set -u
-build=${BUILD:-build}
+. tests/support/script_setup.sh
 program=$build/tests/recorder/files_end
-library=$build/libmemunreachable-malloc-debug.so
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=0
-
-fail() {
-	echo "FAILED: $case: $*"
-	failed=1
-}
 
 # run SIGNAL HOW VARIABLE=VALUE...
 run() {
-	case="$*"
+	name="$*"
 	signal=$1
 	how=$2
 	shift 2
 	rm -f "$work"/*
-	timeout 120 env TMPDIR="$work" LD_PRELOAD="$library" "$@" \
+	timeout 120 env TMPDIR="$work" LD_PRELOAD="$recorder" "$@" \
 	    "$program" "$signal" "$how" >"$work/out" 2>"$work/err"
 	status=$?
 	case "$how" in
@@ -53,4 +44,4 @@ for how in return exit thread last _exit quick_exit vfork; do
 	    LEAKTRACER_ONSIG_REPORTFILENAME="$work/leaks"
 	[ "$(grep -c '^leak, ' "$work/leaks")" -ge 60000 ] || fail "no report"
 done
-exit $failed
+exit $((failures > 0))

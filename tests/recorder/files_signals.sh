@@ -1,50 +1,18 @@
 #!/bin/sh
 # Signals in idle processes, and the files that they have written.
 set -u
-build=${BUILD:-build}
+. tests/support/script_setup.sh
 program=$build/tests/recorder/files_program
-library=$build/libmemunreachable-malloc-debug.so
-work=$(mktemp -d) || exit 1
-pids=
-# Called by the trap.
-# shellcheck disable=SC2317
-cleanup() {
-	for pid in $pids; do
-		kill -KILL "$pid" 2>/dev/null
-	done
-	rm -rf "$work"
-}
-trap cleanup EXIT
-failed=0
-
-fail() {
-	echo "FAILED: $*"
-	failed=1
-}
 
 # start OPTIONS MODE: $pid, and the first line of its output in $line.
 start() {
 	rm -f "$work/line"
-	TMPDIR=$work LIBC_DEBUG_MALLOC_OPTIONS=$1 LD_PRELOAD=$library \
+	TMPDIR=$work LIBC_DEBUG_MALLOC_OPTIONS=$1 LD_PRELOAD=$recorder \
 	    "$program" "$2" >"$work/line" 2>"$work/err" &
 	pid=$!
 	pids="$pids $pid"
-	n=0
-	while [ ! -s "$work/line" ] && [ $n -lt 200 ]; do
-		sleep 0.05
-		n=$((n + 1))
-	done
+	await test -s "$work/line"
 	line=$(cat "$work/line")
-}
-
-# Until FILE is there, and its name is the whole of it.
-await() {
-	n=0
-	while [ ! -e "$1" ] && [ $n -lt 200 ]; do
-		sleep 0.05
-		n=$((n + 1))
-	done
-	[ -e "$1" ]
 }
 
 stop() {
@@ -60,7 +28,7 @@ records() {
 start backtrace idle
 kill -47 "$pid"
 file=$work/backtrace_heap.$pid.txt
-if await "$file"; then
+if await test -e "$file"; then
 	[ "$(records "$file")" -eq 2 ] || fail idle_process: records
 	[ "$(head -n 1 "$file")" = "Android Native Heap Dump v1.2" ] ||
 	    fail head
@@ -72,7 +40,7 @@ if await "$file"; then
 	# Again, and over the old one.
 	rm "$file"
 	kill -47 "$pid"
-	await "$file" || fail again
+	await test -e "$file" || fail again
 	set -- "/proc/$pid/task"/*
 	[ $# -eq 1 ] || fail one_thread_again
 else
@@ -82,7 +50,7 @@ stop
 
 start "bt=20 bt_full bt_dmp_pre=$work/full" idle
 kill -47 "$pid"
-if await "$work/full.$pid.txt"; then
+if await test -e "$work/full.$pid.txt"; then
 	[ "$(records "$work/full.$pid.txt")" -eq 2 ] || fail full
 	grep -A 1 '^z 1  sz     4242 ' "$work/full.$pid.txt" |
 	    grep -q '^  bt_info {".*/files_program" [0-9a-f]* "[^"]*" [0-9a-f]*} {' ||
@@ -99,7 +67,7 @@ start bt_en_on_sig idle
 kill -45 "$pid"
 kill -47 "$pid"
 file=$work/backtrace_heap.$pid.txt
-if await "$file"; then
+if await test -e "$file"; then
 	grep -q '^z 1  sz     4242  num    6  bt$' "$file" ||
 	    fail capturing_was_off
 else
@@ -109,7 +77,7 @@ stop
 
 start "record_allocs=1000 verbose" idle
 kill -46 "$pid"
-if await "$work/record_allocs.txt"; then
+if await test -e "$work/record_allocs.txt"; then
 	[ "$(grep -c "^$pid: malloc 0x[0-9a-f]* 4242 [0-9]* [0-9]*\$" \
 	    "$work/record_allocs.txt")" -eq 6 ] || fail idle
 	grep -q "files_program: Run: 'kill -46 $pid' to dump the allocation records.\$" \
@@ -133,7 +101,7 @@ stop
 start bt fork
 kill -47 "$line"
 file=$work/backtrace_heap.$line.txt
-if await "$file"; then
+if await test -e "$file"; then
 	[ "$(grep -c '^z 0  sz     4242  num    3  bt ' "$file")" -eq 2 ] ||
 	    fail inherited
 	grep -q '^z 1  sz     5555  num    1  bt ' "$file" || fail own
@@ -155,4 +123,4 @@ if ls "$build"/libmemunreachable.so.0 >/dev/null 2>&1; then
 	    "$work/err" || fail md24
 	stop
 fi
-exit $failed
+exit $((failures > 0))

@@ -3,17 +3,8 @@
 # heap dumps and LeakTracer's reports, and in those of what is lost, by the
 # library, by the command at its end, from outside, and in a core.
 set -u
-build=$(cd "${BUILD:-build}" && pwd) || exit 1
-recorder=$build/libmemunreachable-malloc-debug.so
+. tests/support/script_setup.sh
 cc=${CC:-cc}
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=0
-
-fail() {
-	echo "FAILED: $*"
-	failed=1
-}
 
 cat >"$work/plugin.c" <<'END'
 #include <stdlib.h>
@@ -260,7 +251,7 @@ counts() {
 case $? in
 77)
 	echo "SKIPPED: gone_modules: the modules lie at different places"
-	[ "$failed" -eq 0 ]
+	[ "$failures" -eq 0 ]
 	exit
 	;;
 esac
@@ -323,4 +314,4 @@ awk '/bytes unreachable at/ { size = $1 }
 	/lose_two/ { two = 1 }
 	END { exit bad || !one || !two }' "$work/err" ||
 	fail "two of 2500: $(cat "$work/err")"
-[ "$failed" -eq 0 ]
+[ "$failures" -eq 0 ]

@@ -1,12 +1,8 @@
 #!/bin/sh
-# Every frame that was recorded is in each report, and a cut is reported. build,
-# work, given, pids and failures are set by what is read in.
-# shellcheck disable=SC2154,SC2034
+# Every frame that was recorded is in each report, and a cut is reported.
 set -u
-# shellcheck source=/dev/null
 . tests/support/script_setup.sh
 command=$build/memunreachable
-recorder=$build/libmemunreachable-malloc-debug.so
 name=deep
 
 cat >"$work/deep.c" <<'END'

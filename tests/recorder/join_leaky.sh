@@ -6,33 +6,17 @@ set -u
 source=tests/recorder/join_leaky.c
 program=$build/tests/recorder/join_leaky
 command=$build/memunreachable
-recorder=$build/libmemunreachable-malloc-debug.so
 unset LD_PRELOAD LIBC_DEBUG_MALLOC_OPTIONS MEMUNREACHABLE_MALLOC_DEBUG
 [ -e "$recorder" ] || {
 	echo "SKIPPED: join_leaky: no recorder"
 	exit 77
 }
 
-line() {
-	grep -n "/\* $1 \*/" $source | cut -d: -f1
-}
-
-has() {
-	grep -Eq -e "$2" "$1" || {
-		fail "no \"$2\" in"
-		sed 's/^/	/' "$1"
-	}
-}
-
-has_no() {
-	! grep -Eq -e "$2" "$1" || fail "\"$2\" is there"
-}
-
 # Of the entry whose size is $2 in the report $1, frame $3, by name and mark.
 frame() {
 	awk -v size="$2" '/bytes unreachable at/ { on = $1 == size }
 	    on' "$1" >"$work/entry"
-	has "$work/entry" "#$3  pc .*join_leaky \($4\) .*join_leaky.c:$(line "$5")$"
+	like "$work/entry" "#$3  pc .*join_leaky \($4\) .*join_leaky.c:$(line $source "$5")$"
 }
 
 check() {
@@ -41,8 +25,8 @@ check() {
 	done
 	frame "$1" "$2" 01 lose_small SMALL
 	frame "$1" "$3" 01 lose_large LARGE
-	has_no "$1" 'no stacks|libmemunreachable-malloc-debug'
-	has "$1" "in 2 (unreachable )?allocations"
+	unlike "$1" 'no stacks|libmemunreachable-malloc-debug'
+	like "$1" "in 2 (unreachable )?allocations"
 }
 
 name='-- COMMAND'
@@ -54,12 +38,12 @@ name='-- COMMAND, sizes'
 "$command" --backtrace=1 --backtrace-size=1000-6000 -- "$program" \
 	2>"$work/report"
 frame "$work/report" 5000 00 make MALLOC
-has_no "$work/report" '#01'
+unlike "$work/report" '#01'
 [ "$(grep -c '#00' "$work/report")" -eq 1 ] || fail "not one stack"
 
 name='-- COMMAND, no stacks'
 "$command" -o "$work/report" -- "$program"
-has "$work/report" 'memunreachable --backtrace --backtrace-size=1-5000 -- COM'
+like "$work/report" 'memunreachable --backtrace --backtrace-size=1-5000 -- COM'
 name='-- COMMAND, the sizes that it ended with'
 "$command" --backtrace --backtrace-size=1-5000 -o "$work/report" -- "$program"
 check "$work/report" 24 5000
@@ -67,21 +51,21 @@ check "$work/report" 24 5000
 name='environment'
 LIBC_DEBUG_MALLOC_OPTIONS='backtrace=2 leak_track' "$command" \
 	--backtrace=1 -- "$program" 2>"$work/report"
-has "$work/report" 'options of the environment: backtrace=2 leak_track$'
+like "$work/report" 'options of the environment: backtrace=2 leak_track$'
 frame "$work/report" 24 00 make MALLOC
-has_no "$work/report" '#01'
+unlike "$work/report" '#01'
 
 name='within'
 LD_PRELOAD=$recorder:$build/libmemunreachable.so \
 	LIBC_DEBUG_MALLOC_OPTIONS=backtrace \
 	MEMUNREACHABLE_OPTIONS=${given}at_exit=1 "$program" 2>"$work/report"
 [ $? -eq 23 ] || fail "status"
-has "$work/report" "#00  pc 0000[0-9a-f]*  $program"
-has "$work/report" '#0.  pc .*/libc[.-][^ /]* \(__libc_start_main\+[0-9]+\)$'
+like "$work/report" "#00  pc 0000[0-9a-f]*  $program"
+like "$work/report" '#0.  pc .*/libc[.-][^ /]* \(__libc_start_main\+[0-9]+\)$'
 name='within, no recorder'
 LD_PRELOAD=$build/libmemunreachable.so \
 	MEMUNREACHABLE_OPTIONS=${given}at_exit=1 "$program" 2>"$work/report"
-has "$work/report" "LIBC_DEBUG_MALLOC_OPTIONS='backtrace backtrace_min_size=1"
+like "$work/report" "LIBC_DEBUG_MALLOC_OPTIONS='backtrace backtrace_min_size=1"
 
 is_ready() {
 	grep -q ready "$work/out"

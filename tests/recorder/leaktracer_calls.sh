@@ -3,29 +3,19 @@
 # others, with the archive inside, and the C++ header in every dialect. The
 # library is awake because a call wakes it: no variable is set.
 set -u
-build=$(cd "${BUILD:-build}" && pwd) || exit 1
-library=$build/libmemunreachable-malloc-debug.so
+. tests/support/script_setup.sh
+shown=$work/log
 archive=$build/libmemunreachable-malloc-debug.a
 here=tests/recorder/leaktracer
-work=$(mktemp -d) || exit 1
-failures=0
 cc=${CC:-cc}
 cxx=${CXX:-c++}
-trap 'rm -rf "$work"' EXIT
-trap 'exit 1' HUP INT TERM
-
-failed() {
-	echo "FAILED: leaktracer_calls: $1" >&2
-	[ -s "$work/log" ] && sed 's/^/  /' "$work/log" >&2
-	failures=$((failures + 1))
-}
 
 # compile WHAT COMMAND...
 compile() {
 	what=$1
 	shift
 	"$@" >"$work/log" 2>&1 && return
-	failed "$what does not compile"
+	fail "$what does not compile"
 	return 1
 }
 
@@ -35,17 +25,17 @@ two_records() {
 	    ! grep -q '^leak, .*, size=256, data=n\{50\}$' "$1" ||
 	    ! grep -q '^leak, .*, size=256, data=m\{50\}$' "$1"; then
 		cp "$1" "$work/log"
-		failed "two_records ($2)"
+		fail "two_records ($2)"
 	fi
 	grep -q "^leak, time=[0-9.]*, stack=0x" "$1" ||
-		failed "stack ($2)"
+		fail "stack ($2)"
 }
 
 # run NAME PROGRAM: the two of it that are there.
 run() {
 	rm -f "$work/leaks.out"
 	timeout 20 "$work/$1" "$work/leaks.out" >"$work/log" 2>&1 ||
-		failed "$2: exit status $?"
+		fail "$2: exit status $?"
 }
 
 flags="-O1 -g -fno-builtin -Wall -Wextra -Werror -Iinclude"
@@ -60,7 +50,7 @@ compile lt_header_c $cc $flags -std=c99 -pedantic -fsyntax-only \
     include/memunreachable/leaktracer.h
 
 # shellcheck disable=SC2086
-if compile life_shared $cxx $flags -o "$work/life" $here/life.cc "$library" \
+if compile life_shared $cxx $flags -o "$work/life" $here/life.cc "$recorder" \
     -Wl,-rpath,"$build"; then
 	run life "lt2 life cycle"
 	two_records "$work/leaks.out" "linked first"
@@ -73,10 +63,10 @@ if compile life_static $cxx $flags -o "$work/life_static" $here/life.cc \
 fi
 # shellcheck disable=SC2086
 if compile calls_shared $cc -std=gnu11 $flags -o "$work/calls" \
-    $here/calls.c "$library" -Wl,-rpath,"$build" -pthread; then
+    $here/calls.c "$recorder" -Wl,-rpath,"$build" -pthread; then
 	run calls "calls"
 	grep -qx 'Failed to write to "/nonexistent/leaks.out"' "$work/log" ||
-		failed "words of a failure to write"
+		fail "words of a failure to write"
 fi
 # shellcheck disable=SC2086
 if compile calls_static $cc -std=gnu11 $flags -o "$work/calls_static" \

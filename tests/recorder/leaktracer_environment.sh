@@ -1,16 +1,12 @@
 #!/bin/sh
 # The LEAKTRACER_ variables, the file, the exit status.
-# Functions are called by expect and soon.
+# Functions are called by expect and await.
 # shellcheck disable=SC2317
 set -u
-build=$(cd "${BUILD:-build}" && pwd) || exit 1
-library=$build/libmemunreachable-malloc-debug.so
+. tests/support/script_setup.sh
+shown="err leaks.out report"
 play=$build/tests/recorder/leaktracer_play
-work=$(mktemp -d) || exit 1
-failures=0
 status=0
-trap 'rm -rf "$work"' EXIT
-trap 'exit 1' HUP INT TERM
 cd "$work" || exit 1
 
 # try VARIABLE=VALUE... -- WORD...: the play, preloaded.
@@ -29,24 +25,16 @@ try() {
 	done
 	# The variables are words by intention, the values have no blanks.
 	# shellcheck disable=SC2086
-	timeout 20 env $variables LD_PRELOAD="$library" "$play" "$@" \
+	timeout 20 env $variables LD_PRELOAD="$recorder" "$play" "$@" \
 	    >out 2>err </dev/null
 	status=$?
-}
-
-failed() {
-	echo "FAILED: leaktracer_environment: $1" >&2
-	for file in err leaks.out report; do
-		[ -f $file ] && grep -v '^# module' $file | sed "s/^/  $file: /" >&2
-	done
-	failures=$((failures + 1))
 }
 
 # expect WHAT COMMAND...
 expect() {
 	what=$1
 	shift
-	"$@" || failed "$what"
+	"$@" || fail "$what"
 }
 
 records() {
@@ -94,7 +82,7 @@ if command -v addr2line >/dev/null; then
 	bias=$(sed -n 's/^# module [^ ]* [^ ]* \([0-9a-f]*\) .*leaktracer_play$/\1/p' report)
 	at=$(printf '%x' $((0x$address - 1 - 0x$bias)))
 	[ "$(addr2line -f -e "$play" "$at" | head -n 1)" = lose ] ||
-		failed "translated: $at"
+		fail "translated: $at"
 fi
 
 try LEAKTRACER_ONSTART_STARTALLTHREAD= $quiet -- lose 700
@@ -167,6 +155,6 @@ else
 	expect only_unreachable_head has report ', size=9000,'
 	grep -q 'no entries of their own' report ||
 	    expect only_unreachable_inner has report ', size=9001,'
-	has report ', size=8000,' && failed only_unreachable_reachable
+	has report ', size=8000,' && fail only_unreachable_reachable
 fi
 exit $((failures > 0))

@@ -1,26 +1,14 @@
 #!/bin/sh
 # LeakTracer by signals: a program that waits in read() starts, stops and
 # reports; also a child of it, and one signal that does two things.
-# Functions are called by expect and soon.
+# Functions are called by expect and await.
 # shellcheck disable=SC2317
 set -u
-build=$(cd "${BUILD:-build}" && pwd) || exit 1
-library=$build/libmemunreachable-malloc-debug.so
+. tests/support/script_setup.sh
+shown="err leaks.out report"
 play=$build/tests/recorder/leaktracer_play
-work=$(mktemp -d) || exit 1
-failures=0 pid=
-trap '[ -n "$pid" ] && kill -9 "$pid" 2>/dev/null; rm -rf "$work"' EXIT
-trap 'exit 1' HUP INT TERM
 cd "$work" || exit 1
 mkfifo in out
-
-failed() {
-	echo "FAILED: leaktracer_signals: $1" >&2
-	for file in err leaks.out report; do
-		[ -f $file ] && grep -v '^# module' $file | sed "s/^/  $file: /" >&2
-	done
-	failures=$((failures + 1))
-}
 
 # start VARIABLE=VALUE... -- WORD...: in the background; 3 and 4 are its pipes.
 start() {
@@ -32,9 +20,9 @@ start() {
 	done
 	shift
 	# shellcheck disable=SC2086
-	env $variables LEAKTRACER_NOBANNER= LD_PRELOAD="$library" \
+	env $variables LEAKTRACER_NOBANNER= LD_PRELOAD="$recorder" \
 	    "$play" "$@" <in >out 2>err &
-	pid=$!
+	pid=$! pids=$!
 	target=$pid # env(1) has become the program
 	exec 3>in 4<out
 }
@@ -42,7 +30,7 @@ start() {
 ready() {
 	word=
 	read -r word <&4
-	[ "$word" = ready ] || failed "it is not ready"
+	[ "$word" = ready ] || fail "it is not ready"
 }
 
 send() {
@@ -56,17 +44,7 @@ go_on() {
 end() {
 	exec 3>&- 4<&-
 	wait "$pid"
-	pid=
-}
-
-# soon COMMAND...: true within two seconds.
-soon() {
-	tries=0
-	until "$@" 2>/dev/null; do
-		tries=$((tries + 1))
-		[ $tries -lt 100 ] || return 1
-		sleep 0.02
-	done
+	pids=
 }
 
 start LEAKTRACER_ONSIG_STARTALLTHREAD=USR1 LEAKTRACER_ONSIG_STOPALLTHREAD=SIGUSR2 \
@@ -80,10 +58,10 @@ send USR2
 go_on
 ready
 send 36
-soon grep -q ', size=300,' leaks.out || failed "an_idle_process_answers"
-grep -q ', size=200,' leaks.out || failed "started"
-grep -q ', size=100,' leaks.out && failed "before_the_start"
-grep -q ', size=400,' leaks.out && failed "after_the_stop"
+await grep -q ', size=300,' leaks.out || fail "an_idle_process_answers"
+grep -q ', size=200,' leaks.out || fail "started"
+grep -q ', size=100,' leaks.out && fail "before_the_start"
+grep -q ', size=400,' leaks.out && fail "after_the_stop"
 go_on
 end
 
@@ -92,13 +70,13 @@ start LEAKTRACER_ONSTART_STARTALLTHREAD= LEAKTRACER_ONSIG_REPORT=HUP \
     lose 700 wait 0 lose 800 wait 0
 ready
 send HUP
-soon grep -q ', size=700,' report || failed "two_roles"
+await grep -q ', size=700,' report || fail "two_roles"
 rm -f report
 go_on
 ready
 send HUP
-soon grep -q ', size=700,' report || failed "two_roles again"
-grep -q ', size=800,' report && failed "two_roles: not stopped"
+await grep -q ', size=700,' report || fail "two_roles again"
+grep -q ', size=800,' report && fail "two_roles: not stopped"
 go_on
 end
 
@@ -108,8 +86,8 @@ start LEAKTRACER_ONSTART_STARTALLTHREAD= LEAKTRACER_ONSIG_REPORT=USR1 \
 ready
 target=$(pgrep -P "$pid")
 send USR1
-soon grep -q ', size=800,' "report.$target" || failed "a child answers"
-[ ! -e report ] || failed "a child has a separate file"
+await grep -q ', size=800,' "report.$target" || fail "a child answers"
+[ ! -e report ] || fail "a child has a separate file"
 go_on
 end
 
@@ -130,7 +108,7 @@ ready
 sleep 0.2
 rm -f report
 send USR1
-soon grep -q ', size=500,' report || failed "after many signals"
+await grep -q ', size=500,' report || fail "after many signals"
 go_on
 end
 exit $((failures > 0))

@@ -1,11 +1,8 @@
 #!/bin/sh
 # Unusual programs: some of the operators new, stacks that are replaced or
 # small, modules at each other's addresses, allocations of no bytes.
-# work, here, failed are set by what is read in.
-# shellcheck disable=SC2154
 set -u
-# shellcheck source=/dev/null
-. "$(dirname "$0")/core_play.inc"
+. tests/recorder/core_play.inc
 
 for options in "" backtrace leak_track backtrace_sample=64; do
 	expect 0 "$options" "$here/odd_partial_new"
@@ -223,7 +220,7 @@ for frame in 256 576 1088; do
 	compile -fPIC -shared -DFRAME=$frame -o "$work/plugin$frame.so" \
 	    "$work/plugin.c" || built=false
 done
-compile -I"$(dirname "$0")/../../include" -rdynamic -o "$work/reload" \
+compile -Iinclude -rdynamic -o "$work/reload" \
     "$work/reload.c" -ldl || built=false
 compile -o "$work/zero" "$work/zero.c" || built=false
 $built || {
@@ -250,4 +247,4 @@ if [ -n "$PRELOAD" ]; then
 else
 	echo "SKIPPED: no bytes: libjemalloc.so.2 is not here"
 fi
-[ "$failed" -eq 0 ]
+[ "$failures" -eq 0 ]

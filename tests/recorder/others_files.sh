@@ -3,17 +3,9 @@
 # of report, and each kind of file. The name contains the process ID, so the
 # shell that becomes the program prepares it.
 set -u
-build=$(cd "${BUILD:-build}" && pwd) || exit 1
+. tests/support/script_setup.sh
 program=$build/tests/recorder/files_program
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
 chmod 1777 "$work"
-failed=0
-
-fail() {
-	echo "FAILED: $case: $*"
-	failed=1
-}
 
 if [ "$(id -u)" -ne 0 ]; then
 	echo "SKIPPED: only root can make files of another user"
@@ -22,8 +14,7 @@ fi
 
 # The environment that asks for a report of this kind, a variable a line.
 ask() {
-	recorder=$build/libmemunreachable-malloc-debug.so
-	case $1 in
+		case $1 in
 	log)
 		echo "LD_PRELOAD=$build/libmemunreachable.so.0"
 		echo "MEMUNREACHABLE_OPTIONS=at_exit=1:exitcode=0:log_path=$work/r"
@@ -65,7 +56,7 @@ begin_of() {
 # play KIND COMMAND: run with what COMMAND puts at $name.
 play() {
 	rm -rf "${work:?}"/*
-	case=$1:$2
+	name=$1:$2
 	# shellcheck disable=SC2016 # the inner shell expands these
 	timeout -k 1 60 sh -c '
 		name=$1$(echo "$2" | sed "s/PID/$$/")
@@ -166,4 +157,4 @@ for kind in dump journal; do
 	grep -q 'the pipe is full, and its reader does not read' \
 	    "$work/err" || fail "not said"
 done
-exit $failed
+exit $((failures > 0))

@@ -4,8 +4,7 @@
 # all_options, realloc_usable_size, malloc_and_backtrace_deadlock,
 # malloc_disable_deadlock, exit while threads allocate.
 set -u
-# shellcheck source=tests/recorder/core_play.inc
-. "$(dirname "$0")/core_play.inc"
+. tests/recorder/core_play.inc
 own=$here/statements
 blocks=$here/statements_blocks
 threads=$here/statements_threads
@@ -256,4 +255,4 @@ while [ $round -lt 20 ]; do
 	rm -f "$work"/record_allocs.txt.*
 	round=$((round + 1))
 done
-[ "$failed" -eq 0 ]
+[ "$failures" -eq 0 ]

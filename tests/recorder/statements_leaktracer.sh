@@ -1,8 +1,7 @@
 #!/bin/sh
 # LeakTracer's banner, and other behaviour that no other test is named after.
 set -u
-# shellcheck source=tests/recorder/core_play.inc
-. "$(dirname "$0")/core_play.inc"
+. tests/recorder/core_play.inc
 command=$(cd "$build" && pwd)/memunreachable
 cc=${CC:-cc}
 export LEAKTRACER_NOBANNER=
@@ -141,4 +140,4 @@ mv "$work/there/leaks.out" "$work/report"
     fail "words: $(grep -v '^# module' "$work/report" | head -n 5)"
 ! grep -q '^old' "$work/report" || fail replaced
 [ "$(ls "$work/there")" = "" ] || fail "other_files: $(ls "$work/there")"
-[ "$failed" -eq 0 ]
+[ "$failures" -eq 0 ]

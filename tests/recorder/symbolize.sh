@@ -6,26 +6,10 @@
 set -u
 . tests/support/script_setup.sh
 command=$build/memunreachable
-recorder=$build/libmemunreachable-malloc-debug.so
 library=$build/libmemunreachable.so
 leaky=$build/tests/recorder/join_leaky
 play=$build/tests/recorder/symbolize_play
 unset LD_PRELOAD LIBC_DEBUG_MALLOC_OPTIONS MEMUNREACHABLE_MALLOC_DEBUG
-
-line() {
-	grep -n "/\* $2 \*/" "tests/recorder/$1" | cut -d: -f1
-}
-
-has() {
-	grep -Eq -e "$2" "$1" || {
-		fail "no \"$2\" in"
-		sed 's/^/	/' "$1"
-	}
-}
-
-has_no() {
-	! grep -Eq -e "$2" "$1" || fail "\"$2\" is there"
-}
 
 # under WANTED OPTIONS PRELOAD PROGRAM...: out, err; it ends with this status.
 under() {
@@ -43,7 +27,7 @@ under() {
 
 # Frame $2 in $1 is the function $3 at line $5 of the program's source $4.
 frame() {
-	has "$1" "^(malloc_debug:   |          )#$2  pc [0-9a-f]{16}  /[^ ]* \($3\) [^ ]*$4:$(line "$4" "$5")$"
+	like "$1" "^(malloc_debug:   |          )#$2  pc [0-9a-f]{16}  /[^ ]* \($3\) [^ ]*$4:$(line "tests/recorder/$4" "$5")$"
 }
 
 name='leak_track'
@@ -55,24 +39,24 @@ frame "$work/one" 01 lose_large join_leaky.c LARGE
 frame "$work/two" 00 make join_leaky.c MALLOC
 frame "$work/two" 01 lose_small join_leaky.c SMALL
 [ "$(grep -c 'leaked block' "$work/err")" -eq 2 ] || fail "not two blocks"
-has_no "$work/err" 'symbolize='
+unlike "$work/err" 'symbolize='
 
 name='no symbolize=1'
 symbolize='' under 0 'backtrace leak_track' "$recorder" "$leaky"
-has_no "$work/err" 'join_leaky\.c'
-has "$work/err" '#00  pc [0-9a-f]{16}  /.*/join_leaky$'
+unlike "$work/err" 'join_leaky\.c'
+like "$work/err" '#00  pc [0-9a-f]{16}  /.*/join_leaky$'
 cp "$work/err" "$work/plain"
 
 name='a mistake is reported, by one of the two'
 symbolize=symbolize=x:nonsense=1 \
 	under 0 'backtrace leak_track' "$recorder" "$leaky"
-has "$work/err" 'symbolize=x: expected 1, true, yes, 0, false or no$'
+like "$work/err" 'symbolize=x: expected 1, true, yes, 0, false or no$'
 symbolize=symbolize=x under 0 'backtrace leak_track' "$recorder:$library" "$leaky"
 [ "$(grep -c 'symbolize=x' "$work/err")" -eq 1 ] || fail "not one"
 
 name='stderr closed at exit'
 under 0 'backtrace leak_track' "$recorder" cat /dev/null
-has "$work/err" '#0[0-9]  pc [0-9a-f]{16}  /.*/libc[.-][^ /]* \(__libc_start_main'
+like "$work/err" '#0[0-9]  pc [0-9a-f]{16}  /.*/libc[.-][^ /]* \(__libc_start_main'
 
 name='in the program'
 FREE_NONE=1 under 5 'backtrace verify_pointers' "$recorder:$library" "$play"
@@ -81,9 +65,9 @@ for file in out err; do
 	[ "$(grep -c 'bytes unreachable at' "$work/$file")" -eq 2 ] ||
 		fail "not two blocks: $file"
 done
-has "$work/err" 'UNKNOWN POINTER'
+like "$work/err" 'UNKNOWN POINTER'
 frame "$work/err" 00 report symbolize_play.c FREED
-has_no "$work/err" SIGCHLD
+unlike "$work/err" SIGCHLD
 symbolize=symbolize=1:at_exit=1 under 23 'backtrace' "$recorder:$library" "$leaky"
 frame "$work/err" 00 make join_leaky.c MALLOC
 # The recorder's errors come in threads of any kind, with signals ignored.
@@ -120,11 +104,11 @@ for tool in timeout env; do
 done
 name='no command'
 elsewhere 0 'backtrace leak_track' "$work/lib/recorder.so" "$leaky"
-has "$work/err" '^malloc_debug: symbolize=1: no command memunreachable'
+like "$work/err" '^malloc_debug: symbolize=1: no command memunreachable'
 same_text
 FREE_NONE=1 elsewhere 5 'backtrace verify_pointers' "$both" "$play"
-has "$work/err" '^libmemunreachable: symbolize=1: no command memunreachable'
-has "$work/out" '#00  pc [0-9a-f]{16}  /.*/symbolize_play$'
+like "$work/err" '^libmemunreachable: symbolize=1: no command memunreachable'
+like "$work/out" '#00  pc [0-9a-f]{16}  /.*/symbolize_play$'
 PATH=$real
 
 name='by PATH'
@@ -137,7 +121,7 @@ name='a command that fails'
 stand_in 'cat; exit 1'
 elsewhere 0 'backtrace leak_track' "$work/lib/recorder.so" "$leaky"
 PATH=$real
-has "$work/err" 'symbolize=1: memunreachable cannot be run, or has failed$'
+like "$work/err" 'symbolize=1: memunreachable cannot be run, or has failed$'
 same_text
 stand_in 'kill -9 $$'
 elsewhere 0 'backtrace leak_track' "$work/lib/recorder.so" "$leaky"
@@ -145,13 +129,13 @@ PATH=$real
 same_text
 FREE_NONE=1 elsewhere 5 'backtrace verify_pointers' "$both" "$play"
 PATH=$real
-has_no "$work/err" SIGCHLD
+unlike "$work/err" SIGCHLD
 
 name='a command that does not end'
 stand_in "echo \$\$ >$work/pid; exec sleep 100"
 elsewhere 0 'backtrace leak_track' "$work/lib/recorder.so" "$leaky"
 PATH=$real
-has "$work/err" 'did not end within 10 s and is not asked again$'
+like "$work/err" 'did not end within 10 s and is not asked again$'
 same_text
 ! kill -0 "$(cat "$work/pid")" 2>/dev/null || fail "it still runs"
 
@@ -163,9 +147,9 @@ LEAKTRACER_NO=1 MEMUNREACHABLE_NO=1 WANTED=1 elsewhere 0 \
 	sh -c 'trap "" HUP INT CHLD; exec 7</dev/null; exec "$1"' sh "$leaky"
 PATH=$real
 same_text
-has "$work/env" '^WANTED=1$'
-has_no "$work/env" '^(LD_PRELOAD|LIBC_DEBUG|MEMUNREACHABLE_|LEAKTRACER_)'
-has_no "$work/signals" '^Sig(Blk|Ign):.*[1-9a-f]'
+like "$work/env" '^WANTED=1$'
+unlike "$work/env" '^(LD_PRELOAD|LIBC_DEBUG|MEMUNREACHABLE_|LEAKTRACER_)'
+unlike "$work/signals" '^Sig(Blk|Ign):.*[1-9a-f]'
 [ "$(tr '\n' ' ' <"$work/fds")" = '0 1 2 3 ' ] || # 3 is that of ls
 	fail "descriptors: $(cat "$work/fds")"
 
@@ -173,7 +157,7 @@ has_no "$work/signals" '^Sig(Blk|Ign):.*[1-9a-f]'
 name='filter'
 pc=$(sed -n 's/.*#00  pc \([0-9a-f]*\)  .*/\1/p' "$work/plain" | head -n 1)
 plain="#00  pc $pc  $leaky"
-named="#00  pc $pc  $leaky \(make\) .*join_leaky.c:$(line join_leaky.c MALLOC)"
+named="#00  pc $pc  $leaky \(make\) .*join_leaky.c:$(line tests/recorder/join_leaky.c MALLOC)"
 {
 	printf 'Nov 22 host x[1]: malloc_debug:   %s\n' "$plain"
 	printf '          %s (some+1)\n' "$plain"
@@ -183,8 +167,8 @@ for way in stdin file; do
 	stdin) "$command" --symbolize <"$work/log" >"$work/out" ;;
 	*) "$command" --symbolize "$work/log" >"$work/out" ;;
 	esac || fail "status"
-	has "$work/out" "^Nov 22 host x\[1\]: malloc_debug:   $named$"
-	has "$work/out" "^          $named$"
+	like "$work/out" "^Nov 22 host x\[1\]: malloc_debug:   $named$"
+	like "$work/out" "^          $named$"
 	[ "$(wc -l <"$work/out")" -eq 2 ] || fail "lines"
 done
 
@@ -210,7 +194,7 @@ name='filter, hostile'
 "$command" --symbolize <"$work/log" >"$work/out" || fail "status"
 cmp "$work/log" "$work/out" || fail "changed"
 printf '  %s' "$plain" | "$command" --symbolize >"$work/out"
-has "$work/out" "^  $named$"
+like "$work/out" "^  $named$"
 
 name='filter, as it comes'
 mkfifo "$work/in"
@@ -226,14 +210,14 @@ mkdir -p "$work/root/no/such"
 cp "$leaky" "$work/root/no/such/program"
 printf '  #00  pc %s  /no/such/program\n  %s\n' "$pc" "$plain" |
 	"$command" --symbolize --symbols "$work/root" >"$work/out"
-has "$work/out" "^  #00  pc $pc  /no/such/program \(make\) .*join_leaky.c:"
-has "$work/out" "^  $named$"
+like "$work/out" "^  #00  pc $pc  /no/such/program \(make\) .*join_leaky.c:"
+like "$work/out" "^  $named$"
 
 name='filter, failures'
 for bad in "$work/none" "$work"; do
 	"$command" --symbolize="$bad" >"$work/out" 2>"$work/err"
 	[ $? -eq 3 ] || fail "status of $bad"
-	has "$work/err" '^memunreachable: cannot read '
+	like "$work/err" '^memunreachable: cannot read '
 done
 echo x | "$command" --symbolize >/dev/full 2>"$work/err"
 [ $? -eq 3 ] || fail "a full disk is not noticed"

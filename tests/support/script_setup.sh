@@ -2,9 +2,10 @@
 # For plays with real programs: a folder of their own, which goes at the end
 # with whatever was started and still runs; failures by name; patience.
 build=$(cd "${BUILD:-build}" && pwd) || exit 1
+recorder=$build/libmemunreachable-malloc-debug.so
 work=$(mktemp -d) || exit 1
 chmod 755 "$work"
-name='' pids=''
+name='' pids='' shown=''
 failures=0
 # Options go behind those that the whole suite is run with.
 given=${MEMUNREACHABLE_OPTIONS:+$MEMUNREACHABLE_OPTIONS:}
@@ -18,9 +19,13 @@ finish() {
 trap finish EXIT
 trap 'exit 1' HUP INT TERM
 
+# fail WORD...: counts, and prints the files whose names are in $shown.
 fail() {
-	echo "FAILED: $name: $1"
+	echo "FAILED: ${name:+$name: }$*"
 	failures=$((failures + 1))
+	for file in $shown; do
+		[ ! -f "$file" ] || sed "s|^|	$file: |" "$file"
+	done
 }
 
 # Has this shell the capability of that number? Root in a container may not.
@@ -43,9 +48,78 @@ has_terminals() {
 # Wait, minutes at most, until the command says yes.
 await() {
 	tries=0
-	until "$@"; do
+	until "$@" 2>/dev/null; do
 		tries=$((tries + 1))
 		[ $tries -lt 1200 ] || return 1
 		sleep 0.1
 	done
+}
+
+# hold PROGRAM...: it runs in the background as $pid, has printed "ready" to
+# $said, and waits for its input to end.
+said=$work/said
+hold() {
+	rm -f "$work/held_by" "$said"
+	mkfifo "$work/held_by"
+	"$@" <"$work/held_by" >"$said" &
+	pid=$!
+	pids="$pids $pid"
+	exec 9>"$work/held_by"
+	await is_held
+	grep -q ready "$said" || fail "$1: not ready"
+}
+
+is_held() {
+	grep -q ready "$said" || ! kill -0 "$pid"
+}
+
+# Its input ends: the status is its own.
+let_go() {
+	exec 9>&-
+	wait "$pid"
+}
+
+# The report FILE is as the schema says.
+fits_schema() {
+	if ! command -v python3 >/dev/null; then
+		echo "SKIPPED: no python3"
+		return
+	fi
+	python3 tests/support/command/json_schema.py \
+	    lib/writers/memunreachable-report.schema.json "$1" >"$work/fits"
+	case $? in
+	0) ;;
+	77) cat "$work/fits" ;;
+	*) fail "not as the schema says: $(cat "$work/fits")" ;;
+	esac
+}
+
+# The number of the line in FILE that has the comment MARK.
+line() {
+	grep -n "/\* $2 \*/" "$1" | cut -d: -f1
+}
+
+# has FILE TEXT, has_no FILE TEXT: one line or more; like and unlike take an
+# extended regular expression.
+has() {
+	found "$1" "$2" -F
+}
+
+like() {
+	found "$1" "$2" -E
+}
+
+found() {
+	grep -q "$3" -e "$2" "$1" || {
+		fail "no \"$2\" in"
+		sed 's/^/	/' "$1"
+	}
+}
+
+has_no() {
+	! grep -Fq -e "$2" "$1" || fail "\"$2\" is there"
+}
+
+unlike() {
+	! grep -Eq -e "$2" "$1" || fail "\"$2\" is there"
 }

@@ -11,21 +11,6 @@ kills=${TESTS_KILLS:-12}
 causes='was killed|ended while|there is no|has ended|target gone|max-pause'
 killed=0
 
-says_ready() {
-	grep -q ready "$work/out"
-}
-
-start() {
-	rm -f "$work/in"
-	mkfifo "$work/in"
-	: >"$work/out"
-	"$victim" 192 0 <"$work/in" >"$work/out" 2>&1 &
-	pid=$!
-	pids="$pids $pid"
-	exec 9>"$work/in"
-	await says_ready || fail "does not start"
-}
-
 # kill_copy DELAY: the first child of $pid, DELAY seconds after it was seen.
 kill_copy() {
 	copy=
@@ -42,22 +27,22 @@ answer() {
 	status=$?
 	case " $* " in
 	*" $status "*) ;;
-	*) fail "exit status $status: $(head -n 3 "$work/said")" ;;
+	*) fail "exit status $status: $(head -n 3 "$work/report")" ;;
 	esac
 	case $status in
-	3) grep -qE "$causes" "$work/said" ||
-		fail "no cause: $(head -n 3 "$work/said")" ;;
-	23) grep -q 'in 5 unreachable' "$work/said" ||
-		fail "not five: $(head -n 3 "$work/said")" ;;
+	3) grep -qE "$causes" "$work/report" ||
+		fail "no cause: $(head -n 3 "$work/report")" ;;
+	23) grep -q 'in 5 unreachable' "$work/report" ||
+		fail "not five: $(head -n 3 "$work/report")" ;;
 	esac
 }
 
-start
+hold "$victim" 192 0
 for how in auto fork; do
 	name="--stop=$how"
 	for i in $(seq "$kills"); do
 		rm -f "$work/killed"
-		"$command" --stop=$how -p "$pid" >"$work/said" 2>&1 &
+		"$command" --stop=$how -p "$pid" >"$work/report" 2>&1 &
 		checking=$!
 		if [ $((i % 2)) -eq 0 ]; then
 			kill_copy 0 # before its memory is opened
@@ -70,19 +55,17 @@ for how in auto fork; do
 done
 name=copies
 [ $killed -gt 0 ] || fail "none was killed"
-exec 9>&-
-wait "$pid" || fail "the process was harmed"
+let_go || fail "the process was harmed"
 
 name="a process that is read"
 for i in $(seq "$kills"); do
-	start
-	"$command" --stop=read -p "$pid" >"$work/said" 2>&1 &
+	hold "$victim" 192 0
+	"$command" --stop=read -p "$pid" >"$work/report" 2>&1 &
 	checking=$!
 	sleep "0.0$((i * 7 % 60 / 10))$((i * 7 % 10))"
 	kill -9 "$pid"
 	answer 23 3
-	exec 9>&-
-	wait "$pid" 2>/dev/null
+	let_go 2>/dev/null
 done
 echo "$killed copies killed"
 [ $failures -eq 0 ]

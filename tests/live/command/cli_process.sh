@@ -8,17 +8,8 @@ unset NO_COLOR
 TERM=xterm
 export TERM
 
-is_ready() {
-	grep -q ready "$out"
-}
-
 name='a process'
-mkfifo "$work/in"
-"$victim" 0 <"$work/in" >"$out" &
-pid=$!
-pids=$pid
-exec 9>"$work/in"
-await is_ready || fail "not ready"
+hold "$victim" 0
 "$command" -q -p "$pid" >"$work/text" 2>"$err"
 status=$?
 [ $status -eq 23 ] || fail "status $status: $(cat "$err")"
@@ -28,18 +19,7 @@ has "$work/text" "bytes unreachable at "
 [ "$(stat -c %a "$work/json")" = 600 ] || fail "mode of the file"
 has "$work/json" "\"pid\": $pid,"
 has "$work/json" '"contents": "'
-if command -v python3 >/dev/null; then
-	python3 tests/support/command/json_schema.py \
-	    lib/writers/memunreachable-report.schema.json "$work/json" \
-	    >"$work/fits"
-	case $? in
-	0) ;;
-	77) cat "$work/fits" ;;
-	*) fail "not as the schema says: $(cat "$work/fits")" ;;
-	esac
-else
-	echo "SKIPPED: cli_usage: no python3"
-fi
+fits_schema "$work/json"
 
 name='what is short'
 run 3 -p "$pid" --max-memory=1k
@@ -69,8 +49,6 @@ if has_terminals; then
 else
 	echo "SKIPPED: cli_process: no terminal can be made (script(1), /dev/pts)"
 fi
-exec 9>&-
-wait "$pid"
-pids=
+let_go
 
 [ "$failures" -eq 0 ]

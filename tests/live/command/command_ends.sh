@@ -86,13 +86,7 @@ assert sys.argv[4] in report["reason"], report
 assert report["num_leaks"] is None and report["leaks"] == [], report
 assert report["program"] == sys.argv[3], report
 END
-		python3 tests/support/command/json_schema.py \
-		    lib/writers/memunreachable-report.schema.json \
-		    "$work/report" >"$work/fits"
-		case $? in
-		0 | 77) ;;
-		*) fail "not as the schema says: $(cat "$work/fits")" ;;
-		esac
+		fits_schema "$work/report"
 	}
 	refused bad_argument /no/such "cannot run /no/such"
 	printf '#!/no/such/interpreter\n' >"$work/script"

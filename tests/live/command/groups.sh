@@ -8,34 +8,12 @@ sources=tests/live/command/groups
 command=$build/memunreachable
 program=$work/families
 
-is_ready() {
-	grep -q '^ready' "$work/lost" 2>/dev/null || ! kill -0 "$pid" 2>/dev/null
-}
-
-start() {
-	rm -f "$work/in" "$work/lost"
-	mkfifo "$work/in"
-	"$@" <"$work/in" >"$work/lost" &
-	pid=$!
-	pids=$pid
-	exec 9>"$work/in"
-	await is_ready
-}
-
-stop() {
-	exec 9>&-
-	wait "$pid"
-	pids=
-}
-
 # NAME FAMILIES: see compare.py.
 judge() {
-	python3 $sources/compare.py "$work/lost" "$work/report" "$2" \
+	python3 $sources/compare.py "$said" "$work/report" "$2" \
 	    >"$work/verdict" || fail "$1: $(cat "$work/verdict")"
 	echo "$1: $(tail -n 1 "$work/verdict")"
-	python3 tests/support/command/json_schema.py \
-	    lib/writers/memunreachable-report.schema.json "$work/report" ||
-		[ $? -eq 77 ] || fail "$1: the report is not as the schema says"
+	fits_schema "$work/report"
 }
 
 json="--format=json --limit=100000"
@@ -97,21 +75,21 @@ for compiler in "g++ -O0" "g++ -O2 -s" "clang++ -O1"; do
 	$compiler -std=c++17 -D_GNU_SOURCE -I. $sources/families.cc \
 	    -o "$program" 2>"$work/errors" ||
 		fail "not compiled: $(cat "$work/errors")"
-	start "$program"
+	hold "$program"
 	look "$compiler"
 	[ "$compiler" != "g++ -O2 -s" ] || read_text
-	stop
+	let_go
 done
 # shellcheck disable=SC2086
-"$command" $json -o "$work/report" -- "$program" ends >"$work/lost"
+"$command" $json -o "$work/report" -- "$program" ends >"$said"
 judge "--" 1
 # Each family was allocated by a separate function, except the pairs.
 # shellcheck disable=SC2086
-"$command" $json --backtrace -o "$work/report" -- "$program" ends >"$work/lost"
+"$command" $json --backtrace -o "$work/report" -- "$program" ends >"$said"
 judge "-- with stacks" 0
 # shellcheck disable=SC2086
 "$command" $json --backtrace --by=shape -o "$work/report" -- \
-    "$program" ends >"$work/lost"
+    "$program" ends >"$said"
 judge "-- with stacks, by shape" 0
 
 [ $failures -eq 0 ] || exit 1

@@ -5,13 +5,9 @@ set -u
 . tests/support/command/command.sh
 victim=$build/tests/live/victims/victim_held
 
-is_ready() {
-	grep -q ready "$work/said"
-}
-
 word() {
 	awk -v name="$1" '{ for (i = 1; i < NF; i++)
-		if ($i == name) print $(i + 1) }' "$work/said"
+		if ($i == name) print $(i + 1) }' "$said"
 }
 
 # The holders that a report must name, whichever way it was made.
@@ -25,28 +21,7 @@ expect_holders() {
 	has "$1" ", of variable other_one in victim_held (void*) and others"
 }
 
-# The report in $work/json.
-fits_schema() {
-	if ! command -v python3 >/dev/null; then
-		echo "SKIPPED: held: no python3"
-		return
-	fi
-	python3 tests/support/command/json_schema.py \
-	    lib/writers/memunreachable-report.schema.json "$work/json" \
-	    >"$work/fits"
-	case $? in
-	0) ;;
-	77) cat "$work/fits" ;;
-	*) fail "not as the schema says: $(cat "$work/fits")" ;;
-	esac
-}
-
-mkfifo "$work/in"
-"$victim" <"$work/in" >"$work/said" &
-pid=$!
-pids=$pid
-exec 9>"$work/in"
-await is_ready || fail "not ready"
+hold "$victim"
 
 name='retained, of a process'
 "$command" -q --retained -p "$pid" >"$work/text" 2>"$err" ||
@@ -93,24 +68,24 @@ else
 fi
 
 name='a command'
-"$command" -q --retained --in-use -- "$victim" </dev/null >"$work/said" \
+"$command" -q --retained --in-use -- "$victim" </dev/null >"$said" \
     2>"$work/text"
 expect_holders "$work/text"
 has "$work/text" "2000  216 bytes"
 
 name='who allocated it'
 "$command" -q --backtrace --in-use \
-    -- "$victim" </dev/null >"$work/said" 2>"$work/text"
+    -- "$victim" </dev/null >"$said" 2>"$work/text"
 has "$work/text" "By the stack that allocated it ("
 has "$work/text" "2000  421.9 KiB asked for"
 has "$work/text" "(new_session)"
-"$command" -q --backtrace --retained -- "$victim" </dev/null >"$work/said" \
+"$command" -q --backtrace --retained -- "$victim" </dev/null >"$said" \
     2>"$work/text"
 has "$work/text" ", allocated in fill_cache() at victim_held.c:"
 "$command" -q --backtrace --format=json --in-use -o "$work/json" \
-    -- "$victim" </dev/null >"$work/said"
+    -- "$victim" </dev/null >"$said"
 has "$work/json" '"function": "new_session"'
-fits_schema
+fits_schema "$work/json"
 
 name='JSON'
 "$command" -q --format=json --retained --in-use --contents --all \
@@ -118,7 +93,7 @@ name='JSON'
 has "$work/json" '"retained_blocks": 4001'
 has "$work/json" '"text": "customer number 1'
 has "$work/json" '"why_found": '
-fits_schema
+fits_schema "$work/json"
 
 name='bad values'
 run 2 -p "$pid" --retained=0
@@ -127,6 +102,8 @@ run 2 -p "$pid" --why=0:Session
 has "$err" "the address of a block"
 run 2 -p "$pid" --why=12:
 has "$err" "or a type"
+
+let_go
 
 name='types'
 cat >"$work/shapes.cc" <<'END'
@@ -148,57 +125,42 @@ int main()
 }
 END
 "${CXX:-c++}" -g -O1 -o "$work/shapes" "$work/shapes.cc" || fail "no program"
-mkfifo "$work/more"
-"$work/shapes" <"$work/more" >"$work/said" &
-shapes=$!
-pids="$pids $shapes"
-exec 8>"$work/more"
-await is_ready || fail "not ready"
-"$command" -q --why="$(word circle)" -p "$shapes" >"$work/text" 2>"$err"
+hold "$work/shapes"
+"$command" -q --why="$(word circle)" -p "$pid" >"$work/text" 2>"$err"
 has "$work/text" "variable shapes in shapes (std::vector<Shape*> of 100), +0x0"
 has "$work/text" "  shapes (shapes) → Shape*[128][50] → Circle"
 has "$work/text" "-> Circle, block of 216 bytes at $(word circle | cut -c3-)"
-"$command" -q --in-use -p "$shapes" >"$work/text" 2>"$err"
+"$command" -q --in-use -p "$pid" >"$work/text" 2>"$err"
 has "$work/text" "100  216 bytes, Circle"
 
 name='why a type'
-"$command" -q --why=2:Circle -p "$shapes" >"$work/text" 2>"$err"
+"$command" -q --why=2:Circle -p "$pid" >"$work/text" 2>"$err"
 has "$work/text" "Why Circle lives: 21.1 KiB in 100 reachable blocks"
 [ "$(grep -c 'variable shapes in shapes (.*, +0x0' "$work/text")" -eq 2 ] ||
 	fail "not two paths: $(cat "$work/text")"
 [ "$(grep -c -e '-> Circle, block of 216 bytes' "$work/text")" -eq 2 ] ||
 	fail "not two circles: $(cat "$work/text")"
-"$command" -q --why='1:C*c?e' -p "$shapes" >"$work/text" 2>"$err"
+"$command" -q --why='1:C*c?e' -p "$pid" >"$work/text" 2>"$err"
 has "$work/text" "-> Circle, block of 216 bytes"
-"$command" -q --why=Square -p "$shapes" >"$work/text" 2>"$err"
+"$command" -q --why=Square -p "$pid" >"$work/text" 2>"$err"
 has "$work/text" "no reachable block has this type"
-"$command" -q --format=json --why=Circle --all --in-use -p "$shapes" \
+"$command" -q --format=json --why=Circle --all --in-use -p "$pid" \
     >"$work/json" 2>"$err"
 has "$work/json" '"blocks": 100'
-fits_schema
-exec 8>&-
-wait "$shapes"
+fits_schema "$work/json"
+let_go
 
 name='types with data before the object'
 if command -v python3 >/dev/null; then
-	PYTHONMALLOC=malloc python3 -c 'import sys
+	hold env PYTHONMALLOC=malloc python3 -c 'import sys
 items = {i: "item %d" % i for i in range(20000)}
 print("ready", flush=True)
-sys.stdin.read()' <"$work/more" >"$work/said" &
-	objects=$!
-	pids="$pids $objects"
-	exec 8>"$work/more"
-	await is_ready || fail "not ready"
-	"$command" -q --retained -p "$objects" >"$work/text" 2>"$err"
+sys.stdin.read()'
+	"$command" -q --retained -p "$pid" >"$work/text" 2>"$err"
 	has "$work/text" "-> dict, block of "
-	exec 8>&-
-	wait "$objects"
+	let_go
 else
 	echo "SKIPPED: held: no python3"
 fi
-
-exec 9>&-
-wait "$pid"
-pids=
 
 [ "$failures" -eq 0 ]

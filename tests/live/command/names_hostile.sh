@@ -11,10 +11,6 @@ if ! command -v objcopy >/dev/null || ! command -v python3 >/dev/null; then
 	exit 77
 fi
 
-is_ready() {
-	grep -q ready "$work/out"
-}
-
 # begin NAME: a folder with the victim in it, stripped.
 begin() {
 	name=$1
@@ -37,21 +33,10 @@ link() {
 	    2>/dev/null
 }
 
-# run: the program of the folder.
-run() {
-	rm -f "$work/in" "$work/out"
-	mkfifo "$work/in"
-	"$folder/prog" <"$work/in" >"$work/out" &
-	target=$!
-	pids="$pids $target"
-	exec 9>"$work/in"
-	await is_ready || fail "the program is not ready"
-}
-
 # look SECONDS: the report of the program comes within so many.
 look() {
 	began=$(date +%s)
-	timeout -s KILL 200 "$command" -q --contents -p "$target" \
+	timeout -s KILL 200 "$command" -q --contents -p "$pid" \
 	    >"$work/text" 2>"$work/err" 9>&-
 	status=$?
 	took=$(($(date +%s) - began))
@@ -60,19 +45,18 @@ look() {
 	grep -q 'bytes unreachable at' "$work/text" || fail "no report"
 	grep -q 'libc.so.6+0x[0-9a-f]* .*strlen' "$work/text" ||
 		fail "no name of the other file: $(cat "$work/text")"
-	kill -0 "$target" || fail "the program has ended"
+	kill -0 "$pid" || fail "the program has ended"
 }
 
 # leave: the program ends as it would have.
 leave() {
-	exec 9>&-
-	wait "$target" || fail "the program ends with $?"
+	let_go || fail "the program ends with $?"
 }
 
 begin 'fifo'
 link prog.debug
 mkfifo "$folder/prog.debug"
-run
+hold "$folder/prog"
 look 20
 leave
 
@@ -80,21 +64,21 @@ begin 'fifo_by_the_side'
 link prog.debug
 mkdir "$folder/.debug"
 mkfifo "$folder/.debug/prog.debug"
-run
+hold "$folder/prog"
 look 20
 leave
 
 begin 'device_by_dots'
 up=$(echo "$folder" | sed 's,/[^/]*,../,g')
 link "${up}dev/full"
-run
+hold "$folder/prog"
 look 20
 leave
 
 begin 'device_by_link'
 link prog.debug
 ln -s /dev/zero "$folder/prog.debug"
-run
+hold "$folder/prog"
 look 20
 leave
 
@@ -103,13 +87,13 @@ link prog.debug
 truncate -s 4T "$folder/prog.debug" 2>/dev/null ||
 	truncate -s 15T "$folder/prog.debug" 2>/dev/null ||
 	echo "SKIPPED: names_hostile: no sparse files here"
-run
+hold "$folder/prog"
 look 20
 leave
 
 begin 'symbols'
 python3 tests/support/command/hostile_symbols.py "$folder/prog" 200000 1048576
-run
+hold "$folder/prog"
 look 20
 leave
 
@@ -133,7 +117,7 @@ if ! grep -qs ready "$work/fuse"; then
 	[ "$failures" -eq 0 ]
 	exit
 fi
-run
+hold "$folder/prog"
 kill -USR1 "$server"
 is_silent() {
 	grep -q silent "$work/fuse"
@@ -145,12 +129,12 @@ look 60
 grep -q 'Names are incomplete: it takes too long to read .*/prog' "$work/text" ||
 	fail "nothing is said of it"
 grep -q 'prog+0x' "$work/text" || fail "no module and offset"
-timeout -k 5 60 "$command" --doctor "$target" >"$work/text" 2>&1 ||
+timeout -k 5 60 "$command" --doctor "$pid" >"$work/text" 2>&1 ||
 	fail "doctor: exit status $?: $(cat "$work/text")"
 grep -q '^warning  files: the files of process .* are not read' "$work/text" ||
 	fail "doctor: nothing is said of the mount: $(cat "$work/text")"
 # Its code is read through the mount: it is not asked to go on.
-kill -9 "$target" "$server"
+kill -9 "$pid" "$server"
 exec 9>&-
 umount -l "$folder"
 

@@ -8,63 +8,40 @@ sources=tests/live/command/types
 command=$build/memunreachable
 checked=0
 
-is_ready() {
-	grep -q '^ready' "$work/lost" 2>/dev/null || ! kill -0 "$pid" 2>/dev/null
-}
-
-# Start a program, which waits.
-start() {
-	rm -f "$work/in" "$work/lost"
-	mkfifo "$work/in"
-	"$@" <"$work/in" >"$work/lost" &
-	pid=$!
-	pids=$pid
-	exec 9>"$work/in"
-	await is_ready
-}
-
-stop() {
-	exec 9>&-
-	wait "$pid"
-	pids=
-}
-
 # How many percent of what is found must be named in $work/report, and how many
 # percent must be found.
 judge() {
 	checked=$((checked + 1))
-	python3 $sources/compare.py "$work/lost" "$work/report" "$@" \
+	python3 $sources/compare.py "$said" "$work/report" "$@" \
 	    >"$work/verdict" || fail "$(cat "$work/verdict")"
 	echo "$name: $(tail -n 1 "$work/verdict")"
-	python3 tests/support/command/json_schema.py \
-	    lib/writers/memunreachable-report.schema.json "$work/report" ||
-		[ $? -eq 77 ] || fail "the report is not as the schema says"
+	fits_schema "$work/report"
 }
 
 # "PERCENT [PERCENT]" COMMAND...
 check_process() {
 	percent=$1
 	shift
-	start "$@"
+	hold "$@"
 	"$command" -p "$pid" --format=json --limit=1000 >"$work/report"
 	# shellcheck disable=SC2086
 	judge $percent
-	stop
+	let_go
 }
 
 check_core() {
-	start "$2"
+	hold "$2"
 	gcore -o "$work/core" "$pid" >/dev/null 2>&1
 	"$command" --core "$work/core.$pid" --exe "$2" --format=json \
 	    --limit=1000 >"$work/report"
 	judge "$1"
 	rm -f "$work/core.$pid"
-	stop
+	let_go
 }
 
 check_command() {
 	"$command" --format=json --limit=1000 --output="$work/report" \
-	    -- "$2" ends >"$work/lost"
+	    -- "$2" ends >"$said"
 	judge "$1"
 }
 

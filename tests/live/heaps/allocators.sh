@@ -6,16 +6,12 @@
 # plain.c loses ten blocks of 1000 bytes; the library is preloaded and asked at
 # the end. What is not installed here is skipped, loudly.
 set -u
-build=$(cd "${BUILD:-build}" && pwd) || exit 1
+. tests/support/script_setup.sh
 library=$build/libmemunreachable.so
 archive=$build/libmemunreachable.a
 here=tests/live/heaps/allocators
-work=$(mktemp -d) || exit 1
-given=${MEMUNREACHABLE_OPTIONS:+$MEMUNREACHABLE_OPTIONS:}
-failures=0 checked=0
+checked=0
 cc=${CC:-cc}
-trap 'rm -rf "$work"' EXIT
-trap 'exit 1' HUP INT TERM
 
 skipped() {
 	echo "SKIPPED: allocators: $1"

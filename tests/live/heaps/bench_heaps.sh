@@ -2,11 +2,9 @@
 # Small versions of the heaps of `make bench`: exactly what was lost when they
 # were built is found, in every shape.
 set -u
+. tests/support/script_setup.sh
 here=$PWD/tests/bench
 root=$PWD
-build=$(cd "${BUILD:-build}" && pwd) || exit 1
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
 bad=0
 newline='
 '

@@ -2,15 +2,7 @@
 # The libraries need only parts of libc, and build for the other CPU:
 # include/mu/arch/ is complete.
 set -u
-build=$(cd "${BUILD:-build}" && pwd) || exit 1
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-trap 'exit 1' HUP INT TERM
-
-fail() {
-	echo "FAIL: libraries: $1"
-	exit 1
-}
+. tests/support/script_setup.sh
 
 # needs_libc FOLDER: libdl and libpthread are parts of libc before 2.34.
 needs_libc() {

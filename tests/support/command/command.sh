@@ -18,15 +18,3 @@ run() {
 		sed 's/^/	/' "$out" "$err"
 	}
 }
-
-# has FILE TEXT, has_no FILE TEXT: one line or more.
-has() {
-	grep -Fq -e "$2" "$1" || {
-		fail "no \"$2\" in"
-		sed 's/^/	/' "$1"
-	}
-}
-
-has_no() {
-	! grep -Fq -e "$2" "$1" || fail "\"$2\" is there"
-}

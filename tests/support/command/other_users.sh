@@ -4,7 +4,6 @@
 . tests/support/script_setup.sh
 command=${MEMUNREACHABLE:-$build/memunreachable}
 as_nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
-said=$work/said
 
 skip() {
 	echo "SKIPPED: $(basename "$0" .sh): $1"
