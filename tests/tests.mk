@@ -335,7 +335,9 @@ fuzz: ## run every fuzzer for FUZZ_SECONDS (60)
 	$(Q)sh tests/fuzz/run.sh $(BUILD)/fuzz $(or $(FUZZ_SECONDS),60) \
 		$(SRCS) $(SRC_REMOTE) $(SRC_CORE) $(SRC_UNWIND) $(SRC_VIEW) \
 		$(SRC_SYMBOLIZE) tests/support/fuzz/fuzz_heap_image.c \
-		tests/support/graph/packed_bytes.c tests/support/heaps/self_snapshot.c \
+		tests/support/graph/packed_bytes.c \
+		tests/support/heaps/self_snapshot.c \
+		tests/support/pass/sweeper_pipe.c \
 		lib/term/style.c
 
 -include $(wildcard $(addprefix $(BUILD)/tests/,*/*.d */*/*.d)) $(CORPUS_OBJS:.o=.d)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lib/pass/log_leaks.h"
-#include "lib/pipe/why_pipe.h"
+#include "lib/pipe/answer.h"
 #include "lib/report/hint.h"
 #include "lib/state/library.h"
 #include "lib/state/log_sink.h"

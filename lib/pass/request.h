@@ -2,10 +2,9 @@
 #ifndef LIB_PASS_REQUEST_H
 #define LIB_PASS_REQUEST_H
 
+#include "lib/pipe/answer.h"
 #include "lib/pipe/candidates.h"
 #include "lib/pipe/entries.h"
-#include "lib/pipe/leak_pipe.h"
-#include "lib/pipe/why_pipe.h"
 #include "lib/state/caller.h"
 
 /* What a pass logs. */

@@ -135,59 +135,9 @@ mu_pipe_read(
 	return MU_OK;
 }
 
-struct mu_pipe_header
-mu_pipe_header(enum mu_pipe_kind kind, enum mu_status status,
-    const struct mu_why *why, const struct mu_heap *heap)
-{
-	struct mu_pipe_header header = {
-		.magic = MU_PIPE_MAGIC,
-		.version = MU_PIPE_VERSION,
-		.header_size = sizeof(header),
-		.kind = kind,
-		.status = status,
-	};
-
-	if (status != MU_OK)
-		header.why = *why;
-	if (mu_status_usable(status)) {
-		header.transient = heap->transient;
-		header.num_allocations = heap->blocks.count;
-		header.allocation_bytes = heap->blocks.bytes;
-	}
-	return header;
-}
-
-bool
-mu_pipe_check(const struct mu_pipe_header *header, enum mu_pipe_kind kind)
-{
-	bool checked = mu_status_usable(header->status);
-
-	return header->magic == MU_PIPE_MAGIC &&
-	    header->version == MU_PIPE_VERSION &&
-	    header->header_size == sizeof(*header) && header->kind == kind &&
-	    header->status < MU_STATUS_COUNT &&
-	    header->num_entries <= header->num_total &&
-	    (checked ||
-		(header->num_allocations == 0 && header->num_total == 0)) &&
-	    mu_why_check(&header->why);
-}
-
 enum mu_status
 mu_pipe_damaged(struct mu_why *why)
 {
 	return mu_why(
 	    why, MU_ERR_HELPER_DIED, "the sweeper's answer is damaged");
-}
-
-enum mu_status
-mu_pipe_take(const struct mu_pipe_header *header, bool checked,
-    struct mu_result *result, struct mu_why *why)
-{
-	if (!checked)
-		return mu_pipe_damaged(why);
-	*why = header->why;
-	if (!mu_status_usable(header->status))
-		return header->status;
-	result->transient = header->transient != 0;
-	return header->status;
 }

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/pipe/leak_pipe.h"
+#include "lib/pipe/answer.h"
 #include "lib/state/options.h"
 #include "memunreachable/memunreachable.h"
 

@@ -3,54 +3,17 @@
  * complete and can be reported; a refused one leaves nothing behind.
  *
  * Input: flags, the limit of entries that was asked for, the pipe's bytes. With
- * MENDED what the header begins with is put right: the rest is to be reached.
+ * FUZZ_MENDED what the header begins with is put right: the rest is to be
+ * reached.
  */
-#include <unistd.h>
-
 #include "lib/pipe/candidates.h"
-#include "lib/pipe/leak_pipe.h"
 #include "lib/report/frame_names.h"
 #include "lib/writers/leaks_text.h"
-#include "mu/sys.h"
-#include "tests/support/fuzz/fuzz_input.h"
+#include "tests/support/fuzz/fuzz_pipe.h"
 
-#define MENDED 1
-#define CANDIDATES 2   /* as many follow as the limit says */
-#define PIPE_MAX 60000 /* a pipe holds it until it is read */
+#define CANDIDATES 2 /* as many follow as the limit says */
 
 static struct mu_results results;
-
-static void
-mend(uint8_t *bytes)
-{
-	struct mu_pipe_header header;
-
-	memcpy(&header, bytes, sizeof(header));
-	header.magic = MU_PIPE_MAGIC;
-	header.version = MU_PIPE_VERSION;
-	header.header_size = sizeof(header);
-	header.kind = MU_PIPE_LEAKS;
-	header.why.text[sizeof(header.why.text) - 1] = '\0';
-	header.why.cure = 0;
-	memcpy(bytes, &header, sizeof(header));
-}
-
-/* The reading end of a pipe that holds DATA, and whose writer is gone. */
-static int
-fill_pipe(const struct fuzz_input *input, unsigned flags)
-{
-	static uint8_t bytes[PIPE_MAX];
-	int ends[2];
-
-	memcpy(bytes, input->data, input->size);
-	if ((flags & MENDED) != 0 &&
-	    input->size >= sizeof(struct mu_pipe_header))
-		mend(bytes);
-	require(pipe(ends) == 0);
-	require(write(ends[1], bytes, input->size) == (ssize_t)input->size);
-	close(ends[1]);
-	return ends[0];
-}
 
 static void
 check_answer(
@@ -125,19 +88,14 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	unsigned flags = (unsigned)fuzz_take(&input, 1);
 	size_t limit = fuzz_take(&input, 2);
 	struct mu_image image = { .query.limit =
-				      limit == UINT16_MAX ? SIZE_MAX : limit,
-		.sweeper = {
-		    .deadline_ns = mu_sys_now_ns() + 20 * MU_NS_PER_SEC,
-		    .pid = getpid() /* not a child: waiting fails */ } };
+				      limit == UINT16_MAX ? SIZE_MAX : limit };
 
-	if (input.size > PIPE_MAX)
+	if (input.size > FUZZ_PIPE_MAX)
 		return 0;
-	mu_arena_open(&image.job.arena, (size_t)1 << 30);
-	image.sweeper.pipe_read = fill_pipe(&input, flags);
+	fuzz_pipe_open(&image, &input, MU_PIPE_LEAKS, flags, NULL);
 	receive(&image);
 	if ((flags & CANDIDATES) != 0)
 		receive_candidates(&image, limit);
-	close(image.sweeper.pipe_read);
-	mu_arena_close(&image.job.arena);
+	sweeper_pipe_close(&image, -1);
 	return 0;
 }

@@ -6,18 +6,12 @@
  * Input: flags, the pipe's bytes. With MENDED what the header begins with is
  * put right; with KINDLY the entries' numbers are brought into their ranges.
  */
-#include <unistd.h>
-
-#include "lib/pipe/why_pipe.h"
 #include "lib/report/reference_text.h"
 #include "lib/state/library.h"
 #include "mu/arch/register_names.h"
-#include "mu/sys.h"
-#include "tests/support/fuzz/fuzz_input.h"
+#include "tests/support/fuzz/fuzz_pipe.h"
 
-#define MENDED 1
 #define KINDLY 2
-#define PIPE_MAX 60000 /* a pipe holds it until it is read */
 
 static struct mu_thread threads[2] = { { .tid = 11 }, { .tid = 12 } };
 static struct mu_mapping mappings[3] = {
@@ -25,22 +19,6 @@ static struct mu_mapping mappings[3] = {
 	{ .range = { 0x2000, 0x3000 }, .name = "" },
 	{ .range = { 0x3000, 0x4000 }, .name = "[stack]" },
 };
-
-static void
-mend(uint8_t *bytes)
-{
-	struct mu_pipe_header header;
-
-	memcpy(&header, bytes, sizeof(header));
-	header.magic = MU_PIPE_MAGIC;
-	header.version = MU_PIPE_VERSION;
-	header.header_size = sizeof(header);
-	header.kind = MU_PIPE_REFERENCES;
-	header.entries_size = header.num_entries * sizeof(struct mu_referrer);
-	header.why.text[sizeof(header.why.text) - 1] = '\0';
-	header.why.cure = 0;
-	memcpy(bytes, &header, sizeof(header));
-}
 
 static void
 mend_entries(uint8_t *bytes, size_t size)
@@ -60,25 +38,6 @@ mend_entries(uint8_t *bytes, size_t size)
 		entry.reachable &= 1;
 		memcpy(bytes, &entry, sizeof(entry));
 	}
-}
-
-/* The reading end of a pipe that holds DATA, and whose writer is gone. */
-static int
-fill_pipe(const struct fuzz_input *input, unsigned flags)
-{
-	size_t header = sizeof(struct mu_pipe_header);
-	static uint8_t bytes[PIPE_MAX];
-	int ends[2];
-
-	memcpy(bytes, input->data, input->size);
-	if ((flags & MENDED) != 0 && input->size >= header)
-		mend(bytes);
-	if ((flags & KINDLY) != 0 && input->size >= header)
-		mend_entries(bytes + header, input->size - header);
-	require(pipe(ends) == 0);
-	require(write(ends[1], bytes, input->size) == (ssize_t)input->size);
-	close(ends[1]);
-	return ends[0];
 }
 
 static void
@@ -131,17 +90,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct mu_image image = { .snap = { .threads = threads,
 				      .num_threads = 2,
 				      .mappings = mappings,
-				      .num_mappings = 3 },
-		.sweeper = {
-		    .deadline_ns = mu_sys_now_ns() + 20 * MU_NS_PER_SEC,
-		    .pid = getpid() /* not a child: waiting fails */ } };
+				      .num_mappings = 3 } };
 
-	if (input.size > PIPE_MAX)
+	if (input.size > FUZZ_PIPE_MAX)
 		return 0;
-	mu_arena_open(&image.job.arena, (size_t)1 << 30);
-	image.sweeper.pipe_read = fill_pipe(&input, flags);
+	fuzz_pipe_open(&image, &input, MU_PIPE_REFERENCES, flags,
+	    (flags & KINDLY) != 0 ? mend_entries : NULL);
 	receive(&image, &references);
-	close(image.sweeper.pipe_read);
-	mu_arena_close(&image.job.arena);
+	sweeper_pipe_close(&image, -1);
 	return 0;
 }

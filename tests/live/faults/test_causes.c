@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 
 #include "heapwalk/roots/roots.h"
-#include "lib/pipe/leak_pipe.h"
+#include "lib/pipe/answer.h"
 #include "ptrace/live/threads.h"
 #include "tests/support/faults/causes.h"
 #include "tests/support/faults/failing_pass.h"

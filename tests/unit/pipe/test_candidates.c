@@ -6,6 +6,7 @@
 #include "lib/pipe/candidates.h"
 #include "lib/state/sweeper_end.h"
 #include "tests/support/heaps/fake_heap.h"
+#include "tests/support/pass/sweeper_pipe.h"
 #include "tests/support/suite.h"
 
 #define BLOCKS 20000 /* 320 KB: five times the pipe's 64 KiB */
@@ -18,25 +19,15 @@ static int writing_end;
 static void
 setup(void)
 {
-	int ends[2];
-
-	ck_assert_int_eq(pipe(ends), 0);
-	writing_end = ends[1];
-	image = (struct mu_image) {
-		.sweeper = { .pipe_read = ends[0],
-		    .deadline_ns = mu_sys_now_ns() + 20 * MU_NS_PER_SEC,
-		    .pid = getpid() /* not a child: waiting fails */ }
-	};
-	mu_arena_open(&image.job.arena, (size_t)1 << 20);
+	image = (struct mu_image) { .query = { 0 } };
+	writing_end = sweeper_pipe_open(&image, (size_t)1 << 20);
+	ck_assert_int_ge(writing_end, 0);
 }
 
 static void
 teardown(void)
 {
-	close(image.sweeper.pipe_read);
-	if (writing_end >= 0)
-		close(writing_end);
-	mu_arena_close(&image.job.arena);
+	sweeper_pipe_close(&image, writing_end);
 }
 
 static void *

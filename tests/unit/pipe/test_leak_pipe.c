@@ -4,8 +4,9 @@
  */
 #include <sys/prctl.h>
 
-#include "lib/pipe/leak_pipe.h"
+#include "lib/pipe/answer.h"
 #include "mu/sys.h"
+#include "tests/support/pass/sweeper_pipe.h"
 #include "tests/support/suite.h"
 
 #define ENTRIES 20000 /* 800 KB: many times the pipe's 64 KiB */
@@ -18,23 +19,16 @@ static int writing_end;
 static void
 setup(void)
 {
-	int ends[2];
-
-	ck_assert_int_eq(pipe(ends), 0);
-	writing_end = ends[1];
 	result = (struct mu_result) { .num_more = 0 };
-	image = (struct mu_image) { .query = { .limit = SIZE_MAX },
-		.sweeper = { .pipe_read = ends[0],
-		    .deadline_ns = mu_sys_now_ns() + 20 * MU_NS_PER_SEC,
-		    .pid = getpid() /* not a child: waiting fails */ } };
+	image = (struct mu_image) { .query = { .limit = SIZE_MAX } };
+	writing_end = sweeper_pipe_open(&image, (size_t)1 << 30);
+	ck_assert_int_ge(writing_end, 0);
 }
 
 static void
 teardown(void)
 {
-	close(image.sweeper.pipe_read);
-	if (writing_end >= 0)
-		close(writing_end);
+	sweeper_pipe_close(&image, writing_end);
 }
 
 static struct mu_pipe_header

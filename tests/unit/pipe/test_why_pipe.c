@@ -2,11 +2,12 @@
  * References through the pipe: what was sent arrives, with the names that the
  * original knows; damaged data is refused as a whole.
  */
-#include "lib/pipe/why_pipe.h"
+#include "lib/pipe/answer.h"
 #include "lib/state/library.h"
 #include "memunreachable/memunreachable.h"
 #include "mu/arch/register_names.h"
 #include "mu/sys.h"
+#include "tests/support/pass/sweeper_pipe.h"
 #include "tests/support/suite.h"
 
 #define ENTRIES 20000 /* 1.6 MB: many times the pipe's 64 KiB */
@@ -25,29 +26,20 @@ static int writing_end;
 static void
 setup(void)
 {
-	int ends[2];
-
-	ck_assert_int_eq(pipe(ends), 0);
-	writing_end = ends[1];
 	references = (struct mu_references) { .hidden = 77 };
 	result = (struct mu_result) { .num_more = 0 };
 	image = (struct mu_image) { .snap = { .threads = threads,
 					.num_threads = 2,
 					.mappings = mappings,
-					.num_mappings = 3 },
-		.sweeper = { .pipe_read = ends[0],
-		    .deadline_ns = mu_sys_now_ns() + 20 * MU_NS_PER_SEC,
-		    .pid = getpid() /* not a child: waiting fails */ } };
-	mu_arena_open(&image.job.arena, (size_t)1 << 30);
+					.num_mappings = 3 } };
+	writing_end = sweeper_pipe_open(&image, (size_t)1 << 30);
+	ck_assert_int_ge(writing_end, 0);
 }
 
 static void
 teardown(void)
 {
-	mu_arena_close(&image.job.arena);
-	close(image.sweeper.pipe_read);
-	if (writing_end >= 0)
-		close(writing_end);
+	sweeper_pipe_close(&image, writing_end);
 }
 
 static struct mu_referrer
