@@ -7,26 +7,6 @@ sources=tests/live/command/declared
 command=$build/memunreachable
 checked=0
 
-is_ready() {
-	grep -q '^ready' "$work/told" 2>/dev/null || ! kill -0 "$pid" 2>/dev/null
-}
-
-start() {
-	rm -f "$work/in" "$work/told"
-	mkfifo "$work/in"
-	"$work/program" <"$work/in" >"$work/told" &
-	pid=$!
-	pids=$pid
-	exec 9>"$work/in"
-	await is_ready
-}
-
-stop() {
-	exec 9>&-
-	wait "$pid"
-	pids=
-}
-
 # SOURCE NAMED BYTES COMPILER FLAG...
 play() {
 	name="$4 $5 $6, ${1##*/}" source=$1 named=$2 bytes=$3
@@ -41,17 +21,15 @@ play() {
 		return
 	fi
 	checked=$((checked + 1))
-	start
+	hold "$work/program"
 	"$command" -q --format=json '--why=1000:*' -p "$pid" >"$work/paths"
 	"$command" -q --format=json --in-use -p "$pid" >"$work/in_use"
-	python3 $sources/compare.py "$work/told" "$work/paths" \
+	python3 $sources/compare.py "$said" "$work/paths" \
 	    "$work/in_use" "$named" "$bytes" >"$work/verdict" ||
 		fail "$(cat "$work/verdict")"
 	echo "$name: $(tail -n 1 "$work/verdict")"
-	python3 tests/support/json_schema.py \
-	    lib/writers/memunreachable-report.schema.json "$work/paths" ||
-		[ $? -eq 77 ] || fail "the report is not as the schema says"
-	stop
+	fits_schema "$work/paths"
+	let_go
 }
 
 if ! command -v python3 >/dev/null; then
