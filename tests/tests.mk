@@ -33,8 +33,8 @@ SUPPORT_OBJS := $(SUPPORT_SRC:%.c=$(BUILD)/%.o)
 SUPPORT := $(BUILD)/tests/libsupport.a
 
 .PHONY: check check-unit check-stop-methods check-faults check-asan check-ubsan \
-	check-valgrind check-tsan soak bench check-releases check-suites check-layers \
-	check-layouts check-context check-documents check-oracles fuzz tests
+	check-valgrind check-tsan soak bench check-releases check-suites check-field \
+	check-layers check-layouts check-context check-documents check-oracles fuzz tests
 
 # Without the entries: tests call what is behind them.
 $(BUILD)/libmemunreachable-recorder-test.a: \
@@ -317,6 +317,10 @@ check-releases: ## the tests in Debian 11, 12, 13 and unstable (as root)
 # GIT_SOURCE, SQLITE_SOURCE: built trees of theirs; see the script.
 check-suites: all ## suites of git, sqlite3 and Python under the recorder
 	$(Q)BUILD=$(BUILD) sh tests/suites.sh $(SUITES)
+
+# FIELD="java-zgc node": of the programs in the script.
+check-field: all ## real programs under load, entries judged by brute force
+	$(Q)BUILD=$(BUILD) CC="$(CC)" sh tests/field.sh $(FIELD)
 
 check-layers: $(OBJS) $(COMMAND_OBJS) $(RECORDER_OBJS) ## who may include and call whom
 	$(Q)NM=$(NM) sh tests/support/project/check_layers.sh $(BUILD) $^

@@ -1,0 +1,214 @@
+/*
+ * Judge an answer by brute force: search all memory of a process for each block
+ * that is said to be lost, with no knowledge of roots, stacks or allocators.
+ *
+ * Usage: judge PID <BLOCKS    (lines "ADDRESS SIZE", the address in hex)
+ *
+ * Prints a line for each place that may refer to a block from outside of them
+ * all, and whether it is in a free chunk. The process should stand still. These
+ * count:
+ *   aligned    a word that points into the block
+ *   unaligned  the same at any other byte
+ *   relative   a word that is the distance from itself to the block's begin
+ *   low        in code: the lower 32 bits of the begin (below 4 GiB)
+ *   distance   in code: 32 bits, the distance from their end to the begin
+ * Exit status: 0 there is none outside of free chunks, 1 there are some.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_BLOCKS 100000
+#define PIECE ((size_t)1 << 20)
+#define MAX_LINES 40 /* of a block */
+
+struct block {
+	uint64_t begin, end;
+	unsigned places;
+};
+
+/* A mapping, and the file to read memory from. */
+struct area {
+	int memory;
+	uint64_t begin, end;
+	bool code;
+	char name[4096];
+};
+
+static struct block blocks[MAX_BLOCKS];
+static size_t num_blocks;
+static uint64_t lowest, highest;
+static bool any;
+
+static int
+compare(const void *a, const void *b)
+{
+	const struct block *x = a, *y = b;
+
+	return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+/* The block that ADDRESS is in; at its begin if EXACT. */
+static struct block *
+find(uint64_t address, bool exact)
+{
+	size_t low = 0, high = num_blocks, middle;
+	struct block *block;
+
+	if (address < lowest || address >= highest)
+		return NULL;
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (blocks[middle].begin <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0)
+		return NULL;
+	block = &blocks[low - 1];
+	if (address >= block->end || (exact && address != block->begin))
+		return NULL;
+	return block;
+}
+
+/*
+ * True if AT is in a free chunk of glibc's main heap: the next one has no
+ * PREV_INUSE. A chunk in a tcache or a fastbin looks as if it were in use.
+ */
+static bool
+is_free(const struct area *area, uint64_t at)
+{
+	uint64_t chunk, next, header[2];
+
+	if (strcmp(area->name, "[heap]") != 0)
+		return false;
+	for (chunk = area->begin;; chunk = next) {
+		if (pread(area->memory, header, sizeof(header), (off_t)chunk) !=
+		    sizeof(header))
+			return false;
+		next = chunk + (header[1] & ~UINT64_C(7));
+		if (next <= chunk || next >= area->end)
+			return false;
+		if (at < next + 8)
+			break;
+	}
+	return pread(area->memory, header, sizeof(header), (off_t)next) ==
+	    sizeof(header) &&
+	    (header[1] & 1) == 0;
+}
+
+static void
+tell(struct block *block, const char *how, uint64_t at, const struct area *area)
+{
+	bool freed;
+
+	if (block == NULL || find(at, false) != NULL ||
+	    block->places++ >= MAX_LINES)
+		return;
+	freed = is_free(area, at);
+	any |= !freed;
+	printf("%" PRIx64 " %" PRIu64 " %s at %" PRIx64 " %s%s\n", block->begin,
+	    block->end - block->begin, how, at, area->name,
+	    freed ? ", in a free chunk" : "");
+}
+
+/* At BYTES, of which eight can be read, is address AT. */
+static void
+judge(const unsigned char *bytes, uint64_t at, const struct area *area)
+{
+	uint64_t word;
+	uint32_t half;
+	int32_t distance;
+
+	memcpy(&word, bytes, sizeof(word));
+	tell(
+	    find(word, false), at % 8 == 0 ? "aligned" : "unaligned", at, area);
+	if (at % 8 == 0)
+		tell(find(at + word, true), "relative", at, area);
+	if (!area->code)
+		return;
+	memcpy(&half, bytes, sizeof(half));
+	tell(find(half, true), "low", at, area);
+	memcpy(&distance, bytes, sizeof(distance));
+	tell(find(at + 4 + (uint64_t)(int64_t)distance, true), "distance", at,
+	    area);
+}
+
+/* Pages that cannot be read are left out. */
+static void
+search(const struct area *area)
+{
+	static unsigned char bytes[PIECE + 8];
+	uint64_t at;
+	size_t size, i;
+	ssize_t got;
+
+	for (at = area->begin; at < area->end; at += size) {
+		size = area->end - at < PIECE ? area->end - at : PIECE;
+		memset(bytes, 0, sizeof(bytes));
+		got = pread(area->memory, bytes,
+		    size + (at + size < area->end ? 8 : 0), (off_t)at);
+		if (got <= 0 && size > 4096) {
+			size = 4096;
+			got = pread(area->memory, bytes, size, (off_t)at);
+		}
+		for (i = 0; got > 0 && i < size; i++)
+			judge(bytes + i, at + i, area);
+	}
+}
+
+static bool
+read_blocks(void)
+{
+	uint64_t begin, size;
+
+	while (num_blocks < MAX_BLOCKS &&
+	    scanf("%" SCNx64 " %" SCNu64, &begin, &size) == 2)
+		blocks[num_blocks++] =
+		    (struct block) { begin, begin + size, 0 };
+	qsort(blocks, num_blocks, sizeof(*blocks), compare);
+	if (num_blocks == 0)
+		return false;
+	lowest = blocks[0].begin;
+	highest = blocks[num_blocks - 1].end;
+	return true;
+}
+
+int
+main(int argc, char **argv)
+{
+	static struct area area;
+	char path[64], line[4096], access[8];
+	FILE *maps;
+
+	if (argc != 2)
+		return 2;
+	if (!read_blocks())
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%s/mem", argv[1]);
+	area.memory = open(path, O_RDONLY);
+	snprintf(path, sizeof(path), "/proc/%s/maps", argv[1]);
+	maps = fopen(path, "r");
+	if (area.memory < 0 || maps == NULL) {
+		perror(path);
+		return 2;
+	}
+	while (fgets(line, sizeof(line), maps) != NULL) {
+		strcpy(area.name, "anonymous");
+		if (sscanf(line,
+			"%" SCNx64 "-%" SCNx64 " %7s %*s %*s %*s %4095[^\n]",
+			&area.begin, &area.end, access, area.name) < 3 ||
+		    strcmp(area.name, "[vvar]") == 0 ||
+		    strcmp(area.name, "[vsyscall]") == 0)
+			continue;
+		area.code = access[2] == 'x';
+		search(&area);
+	}
+	return any ? 1 : 0;
+}
