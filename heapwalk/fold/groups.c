@@ -6,6 +6,9 @@
 #define FIRST_GROUPS ((size_t)64)
 #define KEPT 1024u /* a power of 2 */
 
+/* The key of all blocks that have no stack because stacks are sampled. */
+#define UNSAMPLED 1
+
 /*
  * Blocks of an owner that are visited: to compare its shape; and for a shape
  * that is shown, or a cycle that may be long.
@@ -69,6 +72,8 @@ find_stack(struct mu_groups *groups, const struct mu_owner *owner,
 	if (stack >= MU_STACK_FIRST && kept->stack == stack)
 		return *kept;
 	count = mu_owner_stack(owner, recorder, frames);
+	if (count == 0 && mu_recorder_unsampled(recorder, stack))
+		found.key = UNSAMPLED;
 	mu_deadline_passed(groups->components->deadline, 64);
 	for (i = 0; i < count; i++)
 		found.key = mu_tags_mix(found.key + 1, frames[i]);

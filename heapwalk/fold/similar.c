@@ -185,16 +185,6 @@ join(struct mu_group *group, const struct mu_owner *owner)
 	group->bytes += owner->bytes;
 }
 
-/* Such a block has no word, or one that says so. */
-static bool
-is_unsampled(const struct mu_similar *similar, uint32_t stack)
-{
-	return similar->recorder != NULL &&
-	    similar->recorder->header.sample_bytes != 0 &&
-	    (stack == MU_STACK_NONE || stack == MU_STACK_OFF ||
-		stack == MU_STACK_OFF_CHILD);
-}
-
 /*
  * Find the group of STACK, or make a new one; MU_NO_GROUP if it has no frames.
  */
@@ -208,7 +198,7 @@ find_group(struct mu_similar *similar, uint32_t stack, uint32_t *group)
 	count = mu_recorder_stack(
 	    similar->recorder, stack, frames, MU_STACK_MAX_FRAMES);
 	*group = MU_NO_GROUP;
-	if (count == 0 && !is_unsampled(similar, stack))
+	if (count == 0 && !mu_recorder_unsampled(similar->recorder, stack))
 		return true;
 	if (!make_room(similar))
 		return false;
@@ -230,7 +220,7 @@ mu_similar_add(
 	struct mu_similar_kept *kept;
 
 	*group = MU_NO_GROUP;
-	if (is_unsampled(similar, stack))
+	if (mu_recorder_unsampled(similar->recorder, stack))
 		stack = MU_STACK_OFF;
 	else if (stack < MU_STACK_FIRST)
 		return true;

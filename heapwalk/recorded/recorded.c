@@ -140,6 +140,14 @@ stack_at(const struct mu_recorder *recorder, uint32_t unit,
 	return stack->flags & ~MU_STACK_CHILD ? NULL : view;
 }
 
+bool
+mu_recorder_unsampled(const struct mu_recorder *recorder, uint32_t stack)
+{
+	return recorder != NULL && recorder->header.sample_bytes != 0 &&
+	    (stack == MU_STACK_NONE || stack == MU_STACK_OFF ||
+		stack == MU_STACK_OFF_CHILD);
+}
+
 size_t
 mu_recorder_stack(const struct mu_recorder *recorder, uint32_t stack,
     uintptr_t *frames, size_t max)

@@ -86,6 +86,12 @@ bool mu_recorder_find(const struct mu_recorder *recorder, struct mu_range block,
     struct mu_recorded_block *found);
 
 /*
+ * True if STACK says that a block has none because stacks are sampled: it has
+ * no word, or one that says so.
+ */
+bool mu_recorder_unsampled(const struct mu_recorder *recorder, uint32_t stack);
+
+/*
  * Copy the first MAX frames of a stack, innermost first: addresses inside the
  * calls, those in unloaded modules as mu_recorded_frame() makes them. Returns 0
  * if there is no stack.

@@ -115,7 +115,7 @@ static __attribute__((noinline)) void lose(void)
 	int i;
 
 	for (i = 0; i < 5000; i++) {
-		void *volatile block = malloc(1000);
+		void *volatile block = malloc(1000 + 16 * (i % 5));
 		block = NULL;
 	}
 }
@@ -143,6 +143,7 @@ if command -v python3 >/dev/null; then
 import json, sys
 report = json.load(open(sys.argv[1]))
 assert report["num_entries"] == 2, report["num_entries"]
+assert report["num_groups"] == 2, report["num_groups"]
 assert report["sample_bytes"] == 100000, report["sample_bytes"]
 first, second = report["leaks"]
 assert first["frames"] == [] and second["frames"], report
