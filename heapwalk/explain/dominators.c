@@ -80,7 +80,7 @@ open_tables(struct mu_dominators *out, struct mu_arena *arena)
 	    out->blocks != NULL && out->retained != NULL;
 }
 
-/* As if nothing had been tried. */
+/* Restore the state of before the attempt. */
 static void
 start_over(struct mu_dominators *out)
 {

@@ -67,7 +67,10 @@ count_component(struct mu_reported *reported, struct mu_components *components,
 
 	reported->count += one->count;
 	reported->bytes += one->bytes;
-	/* Nothing else leads below it, and that is counted. */
+	/*
+	 * No other node leads to what is below it, and its sum includes all of
+	 * that.
+	 */
 	if (one->complete)
 		return;
 	if (next != MU_NO_COMPONENT) {

@@ -61,7 +61,7 @@ mu_top_n_end(struct mu_top_n *top)
 	size_t count = top->count;
 	struct mu_chosen least;
 
-	/* There are fewer than max, since some are in groups. */
+	/* Fewer than max are left, as some became members of groups. */
 	if (count < top->max)
 		make_heap(top);
 	while (top->count > 1) {

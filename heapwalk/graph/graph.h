@@ -34,7 +34,7 @@
 
 #define MU_NO_NODE UINT32_MAX
 
-/* Where words are read. */
+/* The memory from which words are read. */
 enum mu_words_of {
 	MU_WORDS_BLOCK, /* may be old links of free lists */
 	MU_WORDS_ROOT,

@@ -27,7 +27,7 @@ struct mu_heap {
 	 */
 	struct mu_ranges owned;
 
-	/* Before reachability is known: see mu_usage_complete(). */
+	/* Called before reachability is known: see mu_usage_complete(). */
 	struct mu_heap_usage usage;
 
 	/*

@@ -176,7 +176,7 @@ mu_chains_follow(struct mu_chains *chains, uint32_t node)
 {
 	uint32_t sample = node / MU_SAMPLE_NODES, next;
 
-	/* Each sample once, so that a ring ends. */
+	/* Visit each sample once, so that a ring ends. */
 	chains->num_reached = 0;
 	while (chains->next[sample] != 0) {
 		chains->reached[chains->num_reached++] = sample;

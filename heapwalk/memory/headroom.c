@@ -100,7 +100,7 @@ read_number(int fd)
 	return value;
 }
 
-/* Where to store a new limit: after the others, or over the widest one. */
+/* The place for a new limit: after the others, or over the widest one. */
 static struct mu_headroom_limit *
 room_for(struct mu_headroom *headroom, size_t bytes)
 {

@@ -366,7 +366,7 @@ mu_remote_read_some(struct mu_remote_memory *remote,
 	};
 	struct mu_range part;
 
-	/* Who reads more than this checks the time. */
+	/* Larger reads check the time; this one only looks at LATE. */
 	if (__atomic_load_n(&remote->late, __ATOMIC_RELAXED) ||
 	    !mu_remote_run(remote, group, MU_REMOTE_WRITTEN, range, &part) ||
 	    mu_range_size(part) < mu_range_size(range))

@@ -40,8 +40,9 @@ struct mu_remote_source {
 	int pagemap; /* of the image */
 
 	/*
-	 * Of the process itself: a fork copies no page tables of shared memory,
-	 * so the image's have nothing. -1: all shared memory counts.
+	 * /proc/PID/pagemap of the process itself: a fork copies no page tables
+	 * of shared memory, so those of the image are empty. -1: all shared
+	 * memory counts.
 	 */
 	int shared_pagemap;
 	size_t page_size;

@@ -47,7 +47,7 @@ self_populated(
 	return false;
 }
 
-/* Only in an image of our own: the original's memory is not changed. */
+/* Modify only an image of our own, never the memory of the original. */
 static bool
 self_unlock(struct mu_memory *memory, const struct mu_mapping *mapping)
 {

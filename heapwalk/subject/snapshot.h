@@ -192,7 +192,7 @@ struct mu_snapshot {
 };
 
 /*
- * Of COUNT mappings sorted by address: the one that holds ADDRESS, or the next
+ * The one of COUNT mappings, sorted by address, that holds ADDRESS, or the next
  * one, or NULL.
  */
 const struct mu_mapping *mu_mapping_from(

@@ -109,7 +109,10 @@ mu_tls_find(struct mu_tls *tls, const struct mu_snapshot *snap,
 	if (mapping == NULL)
 		return;
 	tls->vector = find_vector(snap, tp);
-	/* At the top of the stack, or elsewhere for the main thread. */
+	/*
+	 * TLS lies at the top of a thread's stack; that of the main thread lies
+	 * elsewhere.
+	 */
 	bounds = mapping->range;
 	if (mu_range_has(stack, tp)) {
 		bounds = stack;

@@ -21,7 +21,7 @@
  */
 enum mu_status mu_procfs_enter(struct mu_why *why);
 
-/* After the pass. May be called twice. Runs in: original. */
+/* To be called after the pass. May be called twice. Runs in: original. */
 void mu_procfs_leave(void);
 
 /*

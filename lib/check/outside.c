@@ -28,7 +28,7 @@ mu_check_doubtful(const struct mu_check_look *look)
 	    look->analysis.search.leaks.num_leaks > 0;
 }
 
-/* Nothing of the search may be used afterwards. */
+/* The results of the search are invalid afterwards. */
 static void
 forget(void *subject)
 {

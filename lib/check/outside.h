@@ -65,8 +65,8 @@ struct mu_subject_ops {
 	void (*describe)(const void *subject, struct mu_report *report);
 
 	/*
-	 * Where names come from; mappings are added. May be called as long as
-	 * the image is there.
+	 * The sources of names, to which mappings are added. May be called as
+	 * long as the image exists.
 	 */
 	void (*source)(void *subject, struct mu_symbols_source *source,
 	    struct mu_rights *rights);

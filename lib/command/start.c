@@ -133,7 +133,7 @@ become(struct mu_command_run *run, int error_fd, int go_fd)
 	    getenv("LD_PRELOAD"), run->recorder, run->library);
 	char traced = 0, *words;
 
-	/* By now we are traced, or will not be. */
+	/* The tracer has attached by now, or has failed to. */
 	if (read(go_fd, &traced, 1) != 1)
 		_exit(127);
 	words = mu_command_environment_options(getenv("MEMUNREACHABLE_OPTIONS"),

@@ -278,7 +278,7 @@ interrupt(void *ctx, int tid)
 	tasks->running = true;
 	if (error == 0)
 		return true;
-	/* It was started with CLONE_UNTRACED. */
+	/* The thread was started with CLONE_UNTRACED. */
 	tasks->status = MU_ERR_ALREADY_TRACED;
 	return false;
 }

@@ -29,7 +29,7 @@ struct kind {
 	size_t duplicates;
 };
 
-/* By key, with free places between. */
+/* A hash table by key. */
 struct kinds {
 	struct kind *items;
 	size_t count, room;

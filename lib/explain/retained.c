@@ -11,7 +11,7 @@
 #define DEPTH 12 /* of the block in which most comes together */
 #define MOST_IN_ONE(part, whole) ((part) / 4 >= (whole) / 5) /* 80 % */
 
-/* One of the largest. */
+/* One of the largest holders. */
 struct large {
 	uint32_t number; /* in the tree */
 	uint32_t point;  /* below it: where most of it comes together */

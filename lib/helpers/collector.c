@@ -57,7 +57,10 @@
 
 enum { GATE_SHUT, GATE_GO, GATE_LEAVE };
 
-/* On the stack of the original, which waits until the collector has ended. */
+/*
+ * This is on the stack of the original, which waits until the collector has
+ * ended.
+ */
 struct collector {
 	struct mu_image *image;
 	int phase;

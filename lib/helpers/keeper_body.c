@@ -45,7 +45,7 @@
 /* The part that is read if it does not all fit into the stop. */
 #define LITTLE ((size_t)16 << 20)
 
-/* Before the stop: find out what is needed and how long it takes. */
+/* Runs before the stop: find out what is needed and how long it takes. */
 
 static unsigned
 count_readers(const struct mu_keeper_self *self)
@@ -126,7 +126,7 @@ touch_stack(void)
 		stack[i] = 0;
 }
 
-/* Before the stop: check that there is room for a copy. */
+/* Runs before the stop: check that there is room for a copy. */
 static void
 find_room(struct mu_keeper_self *self)
 {

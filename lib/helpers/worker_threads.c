@@ -170,7 +170,9 @@ mu_worker_threads_close(struct mu_worker_threads *threads)
 	    &threads->turn, TURN_END, INT32_MAX, FUTEX_PRIVATE_FLAG);
 	for (i = 0; i < threads->started; i++) {
 		thread = &threads->started_ones[i];
-		/* Not private: the kernel uses a shared wake-up. */
+		/*
+		 * The futex is not private: the kernel uses a shared wake-up.
+		 */
 		while ((tid = __atomic_load_n(
 			    &thread->tid, __ATOMIC_ACQUIRE)) != 0)
 			mu_sys_futex_wait(

@@ -145,7 +145,7 @@ await(const struct talk *talk)
 
 	if (!talk->shut)
 		wait.events |= POLLOUT;
-	/* It will exit at once. */
+	/* The child will exit at once. */
 	if (talk->ended || talk->failed ||
 	    mu_syscall6(SYS_ppoll, (long)&wait, 1, (long)&span, 0, 0, 0) < 0)
 		mu_sys_sleep_ns(NAP_NS);

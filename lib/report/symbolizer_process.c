@@ -39,7 +39,7 @@ close_from(unsigned first)
 
 	if (mu_sys3(SYS_close_range, first, ~0u, 0) == 0)
 		return;
-	/* Before Linux 5.9. */
+	/* close_range() exists since Linux 5.9. */
 	mu_sys4(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&limit);
 	if (limit.rlim_cur > DESCRIPTORS_MAX)
 		limit.rlim_cur = DESCRIPTORS_MAX;
@@ -204,7 +204,10 @@ mu_symbolizer_process_end(struct mu_symbolizer_process *process)
 	pid_t got = mu_sys_wait(process->attendant, &status, MU_WALL | WNOHANG);
 
 	if (got == 0 || got == -EINTR) {
-		/* It was stopped by a signal. */
+		/*
+		 * The attendant still runs; after the grace period it is
+		 * assumed to be stopped by a signal.
+		 */
 		if (mu_sys_now_ns() >= process->deadline_ns + GRACE_NS)
 			mu_sys_kill(process->attendant, SIGKILL);
 		return MU_SYMBOLIZER_RUNS;

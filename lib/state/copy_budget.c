@@ -119,7 +119,7 @@ mu_copy_budget_open(
 {
 	char status[MU_PROC_STATUS_SIZE];
 
-	/* That of a thread that has ended tells of no memory. */
+	/* The file of a thread that has ended shows no memory. */
 	mu_proc_status_read(mu_proc_living(pid), 0, status, sizeof(status));
 	mu_copy_budget_describe(budget, pid, status);
 	mu_copy_budget_find_limits(budget, known);

@@ -195,7 +195,7 @@ take_shared(struct mu_image *image)
 	return true;
 }
 
-/* Another try takes as long as this one. */
+/* Another attempt would take as long as this one. */
 static bool
 is_half_over(const struct mu_image *image)
 {

@@ -101,7 +101,10 @@ mu_sweeper_reap(struct mu_sweeper *sweeper, uint64_t deadline_ns)
 
 	while (!mu_sweeper_ended(sweeper)) {
 		if (mu_sys_now_ns() >= deadline_ns) {
-			/* It cannot be waited for: it is a zombie by now. */
+			/*
+			 * The process cannot be waited for: it is a zombie by
+			 * now.
+			 */
 			if (killed)
 				return;
 			mu_sys_kill(

@@ -18,7 +18,7 @@ struct mu_build_id_hex {
 /* The SIZE bytes at ID; none if SIZE is not in 1..MU_BUILD_ID_MAX. */
 struct mu_build_id_hex mu_build_id_hex(const void *id, ssize_t size);
 
-/* From the notes of ELF. */
+/* The build-id in the notes of an ELF file. */
 struct mu_build_id_hex mu_build_id_of(Elf *elf);
 
 #endif

@@ -41,7 +41,7 @@ mu_entry_member(Dwarf_Die *die, uint64_t *place)
 	Dwarf_Attribute attribute;
 	Dwarf_Word value = 0;
 
-	/* Of a virtual base it is an expression. */
+	/* The offset of a virtual base is an expression. */
 	if (dwarf_hasattr(die, DW_AT_bit_size) ||
 	    dwarf_hasattr(die, DW_AT_data_bit_offset) ||
 	    dwarf_hasattr(die, DW_AT_external) ||

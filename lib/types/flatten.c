@@ -375,7 +375,7 @@ is_extended(
 	    mu_debug_index_at(index, dwarf_dieoffset(die));
 	size_t i;
 
-	/* Only containers make nodes. */
+	/* Only containers allocate nodes. */
 	for (i = 0; i < sizeof(holders) / sizeof(*holders); i++)
 		if (begins(own, holders[i].node))
 			return false;

@@ -100,7 +100,10 @@ read_pointed(const struct mu_symbols *symbols, const struct mu_block_head *head,
 	}
 }
 
-/* No zero, and of a usual magnitude: integers look like tiny numbers. */
+/*
+ * The value is not zero, and has a usual magnitude: integers read as doubles
+ * are tiny.
+ */
 static bool
 is_double(uintptr_t value)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As in the heap dump's parser. */
+/* The result of parsing a line, as in the parser of heap dumps. */
 enum taken { GOOD, BAD, NO_MEMORY };
 
 /* Take what precedes the next ",", and the "," itself, from LINE. */

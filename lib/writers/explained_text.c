@@ -337,7 +337,7 @@ put_referrers(const struct mu_out *out, const struct mu_why_held *why)
 
 	mu_put(out, "  %zu reference%s to it:\n", why->total_referrers,
 	    plural(why->total_referrers));
-	/* Each is a path of one step. */
+	/* Each referrer is a path of one step. */
 	for (i = 0; i < why->num_referrers; i++)
 		put_path(out, &why->referrers[i], 1, "    ");
 	if (why->total_referrers > why->num_referrers)

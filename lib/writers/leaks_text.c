@@ -34,7 +34,8 @@ put_address(const struct mu_out *out, const struct mu_symbol *symbol)
 }
 
 /*
- * After the row of contents that begins at byte FROM: what its words point to.
+ * Write, after the row of contents that begins at byte FROM, what its words
+ * point to.
  */
 static void
 put_targets(const struct mu_out *out, const struct Leak *leak, size_t from,

@@ -68,7 +68,10 @@ visit_thread(void *ctx, int tid)
 	while (mu_proc_state(calm->pid, tid) == 'D') {
 		before = sleeps;
 		sleeps = count_sleeps(calm->pid, tid);
-		/* It sleeps again, but woke up since the last look. */
+		/*
+		 * The thread sleeps again, but has woken up since it was last
+		 * checked.
+		 */
 		if (before >= 0 && sleeps != before)
 			return true;
 		if (naps == CALM_NAPS || mu_sys_now_ns() >= until_ns ||

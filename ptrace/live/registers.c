@@ -81,7 +81,7 @@ mu_words_keep_plausible(
 	return kept;
 }
 
-/* Where to store the regnos of the next words; NULL if regnos are not kept. */
+/* The regnos of the next words are stored here; NULL if regnos are not kept. */
 static uint16_t *
 new_places(const struct mu_words *words)
 {

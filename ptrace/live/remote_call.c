@@ -418,7 +418,9 @@ run_call(struct run *run)
 	else
 		status = failed(run, error);
 	restore(run);
-	/* Its end has not been waited for; the release does that. */
+	/*
+	 * The end of the call has not been waited for; the release does that.
+	 */
 	if (error == -ESRCH)
 		run->thread->tracee->state = MU_TRACEE_SEIZED;
 	mu_wakeup_close(&wakeup);

@@ -244,7 +244,10 @@ exchange(struct mu_remote_thread *thread)
 		n = n < sizeof(before) ? n : sizeof(before);
 		at = way->at + way->written;
 		bytes = way->bytes + way->written;
-		/* Not through the file, which reads guard pages as well. */
+		/*
+		 * Do not read through /proc/PID/mem, which reads guard pages as
+		 * well.
+		 */
 		if (mu_sys_read_memory(thread->tracee->tid, at, before, n) !=
 			n ||
 		    mu_sys_pwrite(way->memory, bytes, n, at) != (ssize_t)n)

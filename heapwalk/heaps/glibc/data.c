@@ -87,7 +87,10 @@ is_arena_in_use(const struct search *search, const char *view, uintptr_t at)
 	return has_empty_bin(search, view, at);
 }
 
-/* As the linker left it: zeros, except for .next and .attached_threads. */
+/*
+ * The arena has its initial value: zeros, except for .next and
+ * .attached_threads.
+ */
 static bool
 is_arena_unused(const struct search *search, const char *view, uintptr_t at)
 {

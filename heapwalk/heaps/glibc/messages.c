@@ -29,8 +29,8 @@ static const struct message malloc_messages[] = {
 };
 
 /*
- * Not evidence if malloc is another function: CPython includes mimalloc since
- * 3.13, and uses it only on request (PYTHONMALLOC=mimalloc).
+ * This is no evidence if malloc is another function: CPython includes mimalloc
+ * since 3.13, and uses it only on request (PYTHONMALLOC=mimalloc).
  */
 #define ALWAYS 2
 

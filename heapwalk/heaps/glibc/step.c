@@ -109,7 +109,10 @@ mu_glibc_near_fill(struct mu_read_buffer *buffer,
 		.buffer = buffer,
 		.view = (const char *)((uintptr_t)view - at),
 		.begin = at,
-		/* All of the view is as good as the part asked for. */
+		/*
+		 * The rest of the view is valid like the part that was asked
+		 * for.
+		 */
 		.end = view == rules->view + at ? SIZE_MAX : stop,
 	};
 }

@@ -94,7 +94,7 @@ watch_options_jobs(void)
 			    rows[i].job, rows[i].how);
 }
 
-/* With verbose: print how to send them. */
+/* If option verbose is set, print how to send the signals. */
 static void
 watch_options_hints(void)
 {

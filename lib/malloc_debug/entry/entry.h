@@ -54,7 +54,7 @@ entry_is_stacked(enum recording_way way)
 	return way == RECORDING_STACKS && inside.depth == 0;
 }
 
-/* Either of the two. */
+/* True if WAY takes the short path, with a stack or without. */
 INLINE bool
 entry_is_short(enum recording_way way)
 {

@@ -32,7 +32,7 @@ static struct {
 	.memalign = default_memalign,
 };
 
-/* This thread is in a hook: its calls bypass the hooks. */
+/* True while this thread is in a hook: its calls bypass the hooks. */
 static __thread unsigned inside;
 
 static void *

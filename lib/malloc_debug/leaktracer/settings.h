@@ -29,7 +29,7 @@ struct leaktracer_settings {
 	int exit_code;                 /* on leaks; 0 = unchanged */
 };
 
-/* Of this process; constant once main() runs. */
+/* The settings of this process; constant once main() runs. */
 extern struct leaktracer_settings leaktracer_settings;
 
 /*
