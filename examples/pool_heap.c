@@ -65,7 +65,7 @@ pool_give(struct message *message)
 	pthread_mutex_unlock(&pool.lock);
 }
 
-/* What the library asks of the pool. */
+/* The functions by which the library reads the pool. */
 static int
 iterate(uintptr_t base, size_t size,
     void (*callback)(uintptr_t base, size_t size, void *arg), void *arg)

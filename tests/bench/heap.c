@@ -23,7 +23,7 @@ struct tables {
 	struct table kept, lost, freed;
 };
 
-/* Who allocates blocks FIRST to END - 1. */
+/* The thread that allocates blocks FIRST to END - 1. */
 struct maker {
 	const struct bench_plan *plan;
 	struct tables *tables;
@@ -55,7 +55,7 @@ pages_init(struct bench_heap *heap, size_t blocks)
 	return heap->pages != NULL;
 }
 
-/* Of 100 blocks 60 are at most 64 bytes long, 90 at most 192. */
+/* 60 of 100 blocks are at most 64 bytes long, 90 at most 192. */
 static size_t
 size_of_next(uint64_t *random)
 {

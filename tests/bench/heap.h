@@ -55,7 +55,7 @@ bench_random(uint64_t *state)
 	return *state * 0x2545f4914f6cdd1dull;
 }
 
-/* Even enough, from 0 to BELOW - 1. */
+/* A pseudo-random number from 0 to BELOW - 1, nearly uniform. */
 static inline size_t
 bench_random_below(uint64_t *state, size_t below)
 {

@@ -1,4 +1,4 @@
-/* Other work of the victim: see load.h. */
+/* Load of the victim besides its heap: see load.h. */
 #include "load.h"
 
 #include <pthread.h>

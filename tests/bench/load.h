@@ -24,7 +24,9 @@ bench_now_ns(void)
 /* Threads in pause(), for ever. False if the system does not allow so many. */
 bool bench_idle_threads(size_t count);
 
-/* One page each, every second one read-only, so that none are joined. */
+/*
+ * Map single pages, every second one read-only, so that the kernel merges none.
+ */
 bool bench_mappings(size_t count);
 
 /* Writes to one byte in each page of the heap, leaving it as it is. */

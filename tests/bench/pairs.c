@@ -44,7 +44,7 @@ pair(struct player *player)
 
 static void go_left(struct player *player, unsigned depth, unsigned way);
 
-/* What stands behind the calls keeps them from being jumps. */
+/* The statements after the calls prevent tail calls. */
 __attribute__((noinline)) static void
 go_right(struct player *player, unsigned depth, unsigned way)
 {

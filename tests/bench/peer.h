@@ -28,7 +28,7 @@ extern const char bench_peer_name[];
 /* Called before the heap is built. */
 void bench_peer_begin(void);
 
-/* One check. WHOLE: with the whole report, for the digest. */
+/* Run a check. WHOLE: with the whole report, for the digest. */
 void bench_peer_check(struct bench_answer *answer, bool whole, uint64_t low);
 
 #ifdef __cplusplus

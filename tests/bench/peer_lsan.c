@@ -6,7 +6,7 @@
 
 const char bench_peer_name[] = "lsan";
 
-/* Its report goes to stderr; symbols would be most of its time. */
+/* The report goes to stderr; looking up symbols would take most of the time. */
 const char *
 __lsan_default_options(void)
 {

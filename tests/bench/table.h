@@ -26,7 +26,7 @@ void bench_table_shuffle(struct table *table, uint64_t *random);
 bool bench_link_kept(
     const struct bench_plan *plan, struct table *kept, uint64_t *random);
 
-/* Of 20 lost blocks 8 are a chain, 6 a cycle, and 6 are alone. */
+/* 8 of 20 lost blocks form a chain, 6 a cycle, and 6 are single. */
 void bench_link_lost(struct table *lost);
 
 #endif

@@ -15,7 +15,7 @@ set_and_replace(void)
 	putenv(strdup("CORPUS_KEPT=by the environment alone"));
 }
 
-/* Only the string: the array of the environment may have to grow, too. */
+/* Only the string is lost; the array of the environment may have grown, too. */
 static NOINLINE void
 put_lost(const char *text)
 {

@@ -38,7 +38,7 @@ check_mappings(const struct mu_snapshot *snap)
 	}
 }
 
-/* What is populated can be read, and comes in order. */
+/* Populated ranges can be read and are in order. */
 static void
 check_populated(struct mu_snapshot *snap)
 {

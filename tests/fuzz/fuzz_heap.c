@@ -38,7 +38,7 @@ static const struct mu_memory_ops apart_ops = {
 	.populated = fuzz_populated,
 };
 
-/* What the undamaged heap is, with everything as it is. */
+/* Begin with a snapshot that is not damaged. */
 static void
 open_snapshot(void)
 {

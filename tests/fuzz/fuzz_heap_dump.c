@@ -36,7 +36,7 @@ check_modules(const struct mu_module_table *table)
 	}
 }
 
-/* All that is met on the way is all that there is. */
+/* A walk visits every node of the tree. */
 static void
 check_tree(const struct mu_tree *tree)
 {

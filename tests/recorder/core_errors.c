@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the compiler would warn of, or leave out. */
+/* Hide mistakes that the compiler would warn of or optimise away. */
 static void *volatile kept;
 
 static unsigned char *

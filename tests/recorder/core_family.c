@@ -47,7 +47,7 @@ expect_block(int line, void *block, size_t size, size_t alignment)
 #define BLOCK(block, size, alignment) \
 	expect_block(__LINE__, block, size, alignment)
 
-/* No block any more, or one that is held back. */
+/* A freed block, or one in quarantine. */
 static int
 is_gone(uintptr_t address)
 {

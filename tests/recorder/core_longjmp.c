@@ -174,7 +174,7 @@ drown(void *argument)
 	return NULL;
 }
 
-/* Also outside of the recorder: there nothing is held. */
+/* Also outside of the recorder, where no lock is held. */
 static void
 on_end(int signo, siginfo_t *info, void *context)
 {

@@ -57,7 +57,7 @@ lose_others(size_t size)
 }
 
 /* A, B, A, B: 3 of each, of 4242 bytes; they stay. */
-/* Not for compilers to unroll: one stack for all three. */
+/* The loop must not be unrolled: one stack for all three. */
 static void
 lose(void)
 {
@@ -211,7 +211,7 @@ disable(void)
 		before = all_rounds();
 		free(malloc(100));
 		usleep(20000);
-		/* What was under way: one round of each thread. */
+		/* One round of each thread may have been in progress. */
 		IS(all_rounds() <= before + 4);
 		malloc_enable();
 	}
@@ -236,7 +236,7 @@ thread_with_blocks(void *arg)
 	return arg;
 }
 
-/* What the journal is to show, in this order; others may be between. */
+/* The journal must show these in this order; others may be between. */
 static void
 operations(void)
 {

@@ -17,7 +17,7 @@
 
 static struct fake_recorder fake;
 
-/* What the library looks for; the command finds it by its magic. */
+/* The symbol that the library looks for; the command finds it by its magic. */
 struct mu_recorded memunreachable_recorded
     __attribute__((visibility("default")));
 

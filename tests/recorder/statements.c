@@ -96,7 +96,7 @@ hidden(const char *unused)
 	fclose(maps);
 }
 
-/* One resident block, and COUNT that have grown. */
+/* One resident block and COUNT blocks that have grown. */
 static void
 grown(const char *count)
 {
@@ -124,7 +124,10 @@ see(uintptr_t base, size_t size, void *arg)
 	*(size_t *)arg += size == 0 ? 0 : 1;
 }
 
-/* With options the recorder works beside hooks, without it is not there. */
+/*
+ * With options the recorder works beside hooks; without options it does
+ * nothing.
+ */
 static void
 hooks(const char *recorded)
 {

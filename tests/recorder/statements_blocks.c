@@ -29,7 +29,7 @@ resize_here(void *old, size_t size)
 	return block;
 }
 
-/* Where it returns to, and the block. */
+/* The return address, and the block. */
 PLACED static uintptr_t
 allocate_and_return(size_t size)
 {
@@ -144,7 +144,7 @@ usable(const char *exact)
 		block = resize(block, size);
 		got = malloc_usable_size(block);
 		IS(*exact == '1' ? got == size : got >= size);
-		/* All of it is the program's. */
+		/* The whole block is usable. */
 		memset(block, 1, got);
 	}
 	block = resize(block, size);
@@ -159,7 +159,7 @@ usable(const char *exact)
 	free(block);
 }
 
-/* Of the block that was freed the allocator may use the begin. */
+/* The allocator may use the first bytes of a freed block. */
 static void
 partly_filled(const char *from_to)
 {

@@ -103,7 +103,7 @@ forks(int count)
 static struct own_code own;
 static volatile int interrupted, interrupted_inside;
 
-/* What a profiler does. */
+/* As a profiler does. */
 static void
 on_signal(int signal)
 {

@@ -115,7 +115,7 @@ main(void)
 	signal(SIGCHLD, SIG_DFL);
 	kill(child, SIGKILL);
 	pthread_join(thread, NULL);
-	/* Nothing is left, not even a zombie. */
+	/* Nothing remains, not even a zombie. */
 	if (got != child || waitpid(-1, NULL, __WALL) != -1 || errno != ECHILD)
 		return noticed("another child");
 	signal(SIGCHLD, SIG_IGN);

@@ -41,7 +41,7 @@ figures_close(struct figures *figures)
 	munmap(figures->pauses, MAX_PASSES * sizeof(*figures->pauses));
 }
 
-/* One pass that was to stop threads as ASKED, an enum mu_stop_option. */
+/* Record a pass that was to stop threads as ASKED, an enum mu_stop_option. */
 LIVE void
 figures_add(struct figures *figures, unsigned asked,
     const struct UnreachableMemoryInfo *info)

@@ -80,7 +80,7 @@ model_step(void)
 	pthread_mutex_unlock(&model.lock);
 }
 
-/* Its place in the model; MAX_LOST: it is none of ours. */
+/* The index in the model; MAX_LOST: not a block of the model. */
 LIVE size_t
 model_find(uintptr_t hidden)
 {
@@ -107,7 +107,7 @@ entry_is_right(const struct Leak *leak, bool others)
 	return true;
 }
 
-/* Of references those that lie elsewhere than on the stack of main(). */
+/* Count the references that are not on the stack of main(). */
 LIVE bool
 tell_reference(void *ctx, const struct MemunreachableReference *reference)
 {

@@ -178,7 +178,7 @@ round_load(struct soaker *soaker)
 
 static unsigned long detached_ended;
 
-/* Its argument is this thread's alone; what it returns, its joiner's. */
+/* Only the new thread has its argument, and only its joiner its result. */
 static void *
 short_life(void *arg)
 {

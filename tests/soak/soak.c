@@ -64,7 +64,7 @@ start(void)
 	}
 }
 
-/* All have ended, and freed what they held. */
+/* All threads have ended and freed their blocks. */
 static void
 rest(size_t threads)
 {

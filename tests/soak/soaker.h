@@ -13,7 +13,7 @@
 #define NS_PER_SEC 1000000000ull
 #define NS_PER_MS 1000000ull
 
-/* Nothing takes so long but what never comes. */
+/* An event that takes longer than this never comes. */
 #define PATIENCE_NS (120 * NS_PER_SEC)
 
 struct soaker;

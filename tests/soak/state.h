@@ -21,7 +21,7 @@ struct state {
 	struct sigaction actions[NSIG];
 };
 
-/* But "." and "..". */
+/* Skip "." and "..". */
 LIVE size_t
 count_entries(const char *path)
 {

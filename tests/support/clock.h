@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Of CLOCK_MONOTONIC. */
+/* Time of CLOCK_MONOTONIC. */
 uint64_t now_ns(void);
 
 /* All of it, whatever signals arrive. */

@@ -44,7 +44,7 @@ on_signal(int signo)
 	errno = saved;
 }
 
-/* Once a program is enough. */
+/* Ask once per program. */
 static void
 at_exit(void)
 {

@@ -27,7 +27,7 @@ clear_registers(void)
 }
 
 #if defined(__x86_64__)
-/* What memcpy() and the like leave in the vector registers. */
+/* Clear the vector registers, in which memcpy() and others leave contents. */
 static __attribute__((target("avx"))) void
 clear_avx(void)
 {

@@ -63,7 +63,7 @@ come_and_go(void *arg)
 	return NULL;
 }
 
-/* On demand: uninterruptible, which puts off any stop. */
+/* On demand: sleep uninterruptibly, which delays any stop. */
 static void *
 sleep_deeply(void *arg)
 {
@@ -295,7 +295,7 @@ TEST(few_pages_are_kept)
 	end();
 }
 
-/* What was mapped since the mappings were listed is read in the stop, too. */
+/* Memory that was mapped after the listing is read in the stop, too. */
 TEST(grows_before_the_stop)
 {
 	struct mu_check check = {

@@ -102,7 +102,7 @@ expect_alive(pid_t pid)
 		ck_assert_int_eq(status, 0);
 }
 
-/* Of process PID, which gets the time to start. */
+/* The mappings of process PID, once it has started. */
 static struct mu_check
 check_of(pid_t pid)
 {
@@ -167,7 +167,7 @@ START_TEST(shared_and_given_back)
 }
 END_TEST
 
-/* There it is an error: the image is a fork. */
+/* In process this is an error: the image is a fork. */
 START_TEST(from_within)
 {
 	struct UnreachableMemoryInfo info = { 0 };

@@ -471,8 +471,8 @@ stop_at_copy(pid_t command)
 }
 
 /*
- * No process is left that could have the copy reaped: the target alone can wait
- * for it, and the next look makes it do so.
+ * No process is left that could make the target reap the copy; only the target
+ * can wait for it, and the next check makes it do so.
  */
 TEST(all_beside_a_copy)
 {

@@ -87,7 +87,7 @@ TEST_LOOP(which_is_locked, 0, 4)
 	expect_let_go();
 }
 
-/* What is not there any more locks nothing. */
+/* A process that has ended holds no lock. */
 TEST(a_lock_that_is_gone)
 {
 	uintptr_t words[] = { 8, UINTPTR_MAX - 3, 0 };

@@ -58,7 +58,10 @@ be_in_vfork(void)
 	}
 }
 
-/* As in a disk's queue: asleep nearly always, for MILLISECONDS at a time. */
+/*
+ * Sleep almost always, for MILLISECONDS at a time, as a thread that waits for a
+ * disk does.
+ */
 static void
 be_in_vforks(long milliseconds)
 {
@@ -334,7 +337,7 @@ TEST(fork_waits_for_a_monitor)
 	end();
 }
 
-/* By a copy; the one block that is lost, and no other. */
+/* The answer comes from a copy and has the one lost block. */
 static void
 expect_lost(enum mu_status status, uint64_t max_pause_ms)
 {

@@ -44,7 +44,7 @@ by_begin(const void *a, const void *b)
 	return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
-/* As many as ENVIRONMENT says, or USUAL. */
+/* The number in the environment variable ENVIRONMENT, or USUAL. */
 static size_t
 how_many(const char *environment, size_t usual)
 {
@@ -135,7 +135,7 @@ TEST_LOOP(exact_at_full_load, 0, 2)
 	ck_assert_uint_le(unchecked, checks / 10);
 }
 
-/* Only one thread: it takes no lock in malloc. */
+/* A single-threaded process takes no malloc lock. */
 TEST_LOOP(right_without_threads, 0, 2)
 {
 	size_t i, exact = 0, checks = how_many("TESTS_CHECKS", CHECKS);

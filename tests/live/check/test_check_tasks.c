@@ -28,7 +28,7 @@ put(const char *name, const char *text)
 	return n == (ssize_t)strlen(text);
 }
 
-/* Of version 1 or 2. */
+/* A cgroup of version 1 or 2. */
 static bool
 make_group(const char *limit)
 {

@@ -187,8 +187,8 @@ TEST_LOOP(the_answer_is_the_same, 0, SEEDS)
 }
 
 /*
- * Of the target, or of its CORE, in a process that does nothing else; the
- * memory of that, in bytes.
+ * Check the target, or its CORE, in a separate process; returns the memory of
+ * that process, in bytes.
  */
 static size_t
 check_alone(size_t max_memory, const char *core)
@@ -268,7 +268,7 @@ TEST(a_window_fits_into_little_memory)
 	    bytes < LITTLE + 2 * LITTLE / 3 + 12 * MIB, "%zu bytes", bytes);
 }
 
-/* What would not fit at once is read through a window. */
+/* Memory that does not fit is read through a window. */
 TEST(a_small_process_needs_little_memory)
 {
 	struct mu_check check;
@@ -320,7 +320,7 @@ TEST_LOOP(a_killed_copy_is_not_checked, 0, 2)
 	ck_assert_msg(strstr(answer.info.reason, "killed") != NULL, "%s",
 	    answer.info.reason);
 	mu_check_release(&answer);
-	/* What is read while the target stands still has no copy. */
+	/* A target that is read while it is stopped has no copy. */
 	check.stop = MU_CHECK_STOP_AUTO;
 	ck_assert_msg(mu_check_process(&check, &answer) == MU_OK, "%s",
 	    answer.info.reason);

@@ -435,7 +435,10 @@ TEST(cut_short)
 		size = about.st_size;
 		srand(7);
 		for (i = 0; i < CUTS; i++) {
-			/* From the end on; the last ones in the headers. */
+			/*
+			 * Truncate from the end on; the last cuts are in the
+			 * headers.
+			 */
 			length = size / CUTS * (CUTS - i) - rand() % 70000 - 1;
 			if (i + 5 > CUTS)
 				length = rand() % 60000;
@@ -454,7 +457,7 @@ TEST(cut_short)
 	stop();
 }
 
-/* On another machine: nothing is lost with the files but the release. */
+/* On another machine without the files only the release of glibc is unknown. */
 TEST(without_files)
 {
 	struct core_answer answer;

@@ -76,7 +76,7 @@ special_memory(struct copied_shared *shared)
 	shared->words[1] = (long)absent;
 }
 
-/* What the header says of it. */
+/* Special mappings are in the copy as the header says. */
 TEST(special_mappings)
 {
 	struct copied victim = copied_start(special_memory);
@@ -113,7 +113,7 @@ make_pipe(struct copied_shared *shared)
 	shared->words[2] = ends[1];
 }
 
-/* What the victim closes is closed, though there is a copy. */
+/* A descriptor that the victim closes is closed although a copy exists. */
 TEST(closed_is_closed)
 {
 	struct copied victim = copied_start(make_pipe);
@@ -143,7 +143,7 @@ TEST(closed_is_closed)
 	copied_end(&victim);
 }
 
-/* What the victim leaves behind is not held by the copy. */
+/* The copy keeps nothing open that the victim has closed. */
 TEST(ended_is_ended)
 {
 	struct copied victim = copied_start(make_pipe);
@@ -172,7 +172,7 @@ TEST(ended_is_ended)
 
 #define NOBODY 31337
 
-/* No root: its limits do not count. */
+/* Not root, to whom the limit does not apply. */
 static void
 lose_root(struct copied_shared *shared)
 {

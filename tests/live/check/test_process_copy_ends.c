@@ -72,7 +72,9 @@ TEST(victim_killed_in_the_midst)
 	ck_assert_int_gt(copies, 0);
 }
 
-/* At whatever point the deadline passes: no copy, no zombie, no harm. */
+/*
+ * At every point at which the deadline can pass: no copy, no zombie, no harm.
+ */
 TEST(late)
 {
 	struct copied victim = copied_start(NULL);
@@ -95,7 +97,7 @@ TEST(late)
 	copied_end(&victim);
 }
 
-/* So much that a fork takes some milliseconds. */
+/* Enough memory that a fork takes some milliseconds. */
 static void
 have_memory(struct copied_shared *shared)
 {
@@ -257,7 +259,7 @@ TEST(waits_for_another_thread)
 	copied_end(&victim);
 }
 
-/* Who is stopped by job control reaps, and stays stopped. */
+/* A process that job control has stopped reaps the copy and stays stopped. */
 TEST(victim_is_stopped_during)
 {
 	struct copied victim = copied_start(NULL);
@@ -279,7 +281,7 @@ TEST(victim_is_stopped_during)
 	copied_end(&victim);
 }
 
-/* Who made the copy is killed: then so is the copy. */
+/* If the process that made the copy is killed, the copy is killed too. */
 TEST(maker_is_killed)
 {
 	struct copied victim = copied_start(NULL);
@@ -367,7 +369,7 @@ execute_when_told(struct copied_shared *shared)
 	threaded_spawn(execute, NULL);
 }
 
-/* Another program in its place, by a thread that is not the leader. */
+/* A thread that is not the leader executes another program. */
 TEST(victim_executes_during)
 {
 	struct copied victim;

@@ -40,7 +40,10 @@ read_registers(pid_t tid, struct registers *out)
 
 #if defined(__x86_64__)
 
-/* What the loop below has in rax, rbx, rcx, rdx, rsi, rdi, rbp, r8..r15. */
+/*
+ * The values that the loop below keeps in rax, rbx, rcx, rdx, rsi, rdi, rbp,
+ * r8..r15.
+ */
 __attribute__((used)) static uint64_t known[15], red_zone[2];
 __attribute__((used)) static char vectors[16][16], vectors_after[16][16];
 __attribute__((used)) static int *spin_quit;
@@ -134,7 +137,7 @@ start_spinning(void)
 	return pid;
 }
 
-/* It has seen its registers at each moment, and no others. */
+/* The thread has always seen its values and no others. */
 static void
 end_spinning(pid_t pid)
 {
@@ -219,7 +222,10 @@ TEST(other_abi_is_refused)
 	sitter_end(pid);
 }
 
-/* To what the instruction may lead instead: exit_group(3), a call elsewhere. */
+/*
+ * The instruction may have been replaced by exit_group(3) or by a call
+ * elsewhere.
+ */
 extern const char other_call[], other_place[];
 
 __asm__(".text\nother_call:\n\t"
@@ -244,7 +250,10 @@ must_be_kept_from(struct threaded_child *threaded, uintptr_t code)
 	mu_threads_release(&captured_threads);
 }
 
-/* Another number, and the same number from elsewhere: neither is made. */
+/*
+ * A call of another number, and the same number from another address: neither
+ * is made.
+ */
 TEST(another_call_is_cancelled)
 {
 	struct threaded_child threaded = threaded_start(3, NULL);
@@ -263,7 +272,7 @@ sit_in_pause(struct threaded_shared *shared)
 		pause();
 }
 
-/* Nothing is written to another program: it runs, and ends by itself. */
+/* Nothing is written into the new program: it runs and ends by itself. */
 TEST(another_program_is_left_alone)
 {
 	static char path[] = "/bin/true", *words[] = { path, NULL };
@@ -361,7 +370,7 @@ TEST_LOOP(a_stack_of_the_program_is_not_written_to, 0, 2)
 
 extern void *__libc_stack_end;
 
-/* As glibc does for a library that wants it: _dl_make_stack_executable(). */
+/* As glibc does for a library that requires it: _dl_make_stack_executable(). */
 static bool
 open_stack(void)
 {
@@ -525,7 +534,7 @@ TEST(seccomp_is_refused)
 	threaded_end(&threaded);
 }
 
-/* At any moment of it: an answer, or "gone"; never a hang. */
+/* At every moment of the execve(): an answer, or "gone"; never a hang. */
 TEST(killed_in_the_midst)
 {
 	enum mu_status status;

@@ -208,7 +208,7 @@ must_be_interrupted(int i, int moment)
 	blocking_clean();
 }
 
-/* Of those that the first rows of the table have: all of them restart. */
+/* The calls of the first rows of the table: all of them restart. */
 #define INTERRUPTED 10
 
 TEST_LOOP(signals_interrupt, 0, INTERRUPTED)
@@ -306,11 +306,14 @@ wrong_sleep(long (*sit)(void))
 	sitter_end(pid);
 	ms = sat->ns / 1000000;
 	ck_assert_uint_ge(ms, SPAN_MS - 1);
-	/* What starts anew each time lasts 200 ms longer. */
+	/* A call that restarts with its whole timeout lasts 200 ms longer. */
 	return ms < SPAN_MS + 150 ? 0 : ms;
 }
 
-/* In many pieces as in one. A machine at full load has several tries. */
+/*
+ * A sleep lasts as long in many pieces as in one. On a loaded machine several
+ * tries are made.
+ */
 TEST_LOOP(sleeps_its_time, 0, SHORTS)
 {
 	uint64_t ms = 1;

@@ -258,7 +258,7 @@ TEST_LOOP(seccomp_kills, 0, 3)
 	setrlimit(RLIMIT_CORE, &unlimited);
 	spoil(&call, true, MEMUNREACHABLE_PTRACE_SECCOMP,
 	    "a seccomp filter kills a process that calls ptrace", "allow");
-	/* There is no core file of the program in it. */
+	/* A core file of the program is not in the folder. */
 	ck_assert_int_eq(chdir("/"), 0);
 	ck_assert_int_eq(rmdir(dir), 0);
 }

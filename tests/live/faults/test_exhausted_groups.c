@@ -241,7 +241,7 @@ TEST(group_without_room_for_tables)
 		return;
 	}
 	lose_many();
-	/* Of files nothing is left that the group could do without. */
+	/* The group has no page cache left that could be reclaimed. */
 	if (!write_file(folder, "memory.force_empty", "0"))
 		write_file(folder, "memory.reclaim", "64M");
 	snprintf(

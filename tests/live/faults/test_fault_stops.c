@@ -7,7 +7,9 @@
 #include "tests/support/faults/fault_walk.h"
 #include "tests/support/suite.h"
 
-/* Of a pass that waits for its end; a stopped collector has 2 s more. */
+/*
+ * The time of a pass that waits for its end; a stopped collector gets 2 s more.
+ */
 #define SHORT_MS 300
 #define LONG_MS 30000
 
@@ -19,7 +21,7 @@ is_right(const struct fault *fault, const struct failing_pass *failing)
 {
 	int status = failing->info.status;
 
-	/* By signal under a filter: the child that tries it first. */
+	/* By signal under a filter: a child tries ptrace first. */
 	if (strstr(failing->info.reason, "the child that tries") != NULL ||
 	    strstr(failing->info.reason, "cannot try signals") != NULL)
 		return !failing->checked && fault->act != FAULT_PAUSE;
@@ -102,7 +104,10 @@ TEST_LOOP(sweeper_paused, 0, METHOD_SIGNAL + 1)
 	each_call(_i, ROLE_SWEEPER, FAULT_PAUSE, 4);
 }
 
-/* Its ptrace() is refused; then the signal's method has its turn, or not. */
+/*
+ * Its ptrace() is refused; then threads are stopped by signal, or that is
+ * refused too.
+ */
 TEST(refused_collector_killed)
 {
 	each_call(METHOD_REFUSED, ROLE_COLLECTOR, FAULT_KILL, 0);

@@ -97,7 +97,7 @@ TEST_LOOP(every_signal_blocked, 0, NUM_METHODS)
 	belongings_end(&own);
 }
 
-/* What the handler calls in which threads wait. */
+/* The calls of the handler in which stopped threads wait. */
 static const int handler_calls[] = { SYS_futex, SYS_clock_gettime, SYS_getpid,
 	SYS_gettid };
 
@@ -118,7 +118,7 @@ live_under_filter(void *arg)
 	return NULL;
 }
 
-/* By signal it waits without the call, or it is named. */
+/* By signal the thread waits without the call, or the answer names it. */
 TEST_LOOP(handler_calls_refused, 0, NUM_CALLS)
 {
 	struct failing_pass pass = { .call = NULL };

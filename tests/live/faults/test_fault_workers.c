@@ -83,7 +83,9 @@ TEST_LOOP(worker_calls_denied, 0, METHOD_REFUSED)
 	walk_end(&walk);
 }
 
-/* As a filter does; of clone() it would be the end of all passes. */
+/*
+ * As a filter does. If all of clone() were refused no pass would be possible.
+ */
 TEST_LOOP(worker_futex_denied_for_ever, 0, 2 * METHOD_REFUSED)
 {
 	struct fault fault = { .role = ROLE_SWEEPER,

@@ -25,7 +25,7 @@ static const struct {
 #define NUM_SPOILS ((int)(sizeof(spoils) / sizeof(spoils[0])))
 #define MOST_CALLS 12 /* the first ones: what a held pass does more */
 
-/* It holds the only pointer to a block. */
+/* This memory holds the only pointer to a block. */
 static __attribute__((noinline)) void
 keep_in_left_out(void)
 {
@@ -60,7 +60,7 @@ TEST_LOOP(spoilt_while_held, 0, NUM_SPOILS)
 		assert_at_once(&failing);
 		if (!failing.acted)
 			break;
-		/* What could not be read may have led to more. */
+		/* Unread memory may have referred to more blocks. */
 		if (failing.info.status == MEMUNREACHABLE_PARTIAL) {
 			ck_assert_str_ne(failing.info.reason, "");
 			failing.info.num_leaks = own.num_leaks;

@@ -97,7 +97,10 @@ TEST_LOOP(filtered, 0, (int)(sizeof(filters) / sizeof(filters[0])))
 		ck_assert(!core_was_written());
 }
 
-/* What a stop by signal needs, refused and deadly, beside ptrace. */
+/*
+ * The calls that a stop by signal needs are refused, or kill, and so does
+ * ptrace.
+ */
 static const struct {
 	int nr;
 	uint32_t verdict;
@@ -131,8 +134,8 @@ TEST_LOOP(signal_stop_filtered, 0,
 	    signal_stop_filters[_i].deadly ? MU_ERR_NO_PERMISSION : MU_OK);
 	nothing_is_left();
 	/*
-	 * Without other threads there is nothing to stop; it is probed all the
-	 * same.
+	 * Without other threads nothing is stopped; ptrace is probed
+	 * nevertheless.
 	 */
 	ck_assert_int_ne(
 	    GetUnreachableMemory(&info, 1), signal_stop_filters[_i].deadly);
@@ -145,7 +148,7 @@ TEST_LOOP(signal_stop_filtered, 0,
 	nothing_is_left();
 }
 
-/* Without force it is asked of kernels only that need it. */
+/* Without force only kernels that need the probe get it. */
 TEST(not_forced)
 {
 	filter(SECCOMP_RET_KILL_PROCESS);
@@ -236,7 +239,10 @@ await_end_in_thread(void *end)
 	return NULL;
 }
 
-/* Neither threads nor processes with our memory; a copy of it is no such. */
+/*
+ * Neither threads nor processes that share our memory; a process with a copy
+ * does not count.
+ */
 TEST(alone)
 {
 	size_t size = (size_t)64 << 10;

@@ -111,7 +111,10 @@ START_TEST(no_descriptor_for_a_stand_in)
 }
 END_TEST
 
-/* Its numbers are those of other processes: never to be looked at. */
+/*
+ * The numbers in this /proc are those of other processes, which must not be
+ * examined.
+ */
 static void
 in_a_new_namespace(bool as_root)
 {

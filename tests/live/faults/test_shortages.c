@@ -346,7 +346,7 @@ TEST_LOOP(no_process, 0, 2)
 	belongings_end(&own);
 }
 
-/* With a stand-in for it, and where that is refused. */
+/* With a private procfs in its place, and where that is refused. */
 TEST_LOOP(no_proc, 0, 2)
 {
 	const struct watched_call fsopen = {

@@ -84,7 +84,7 @@ destroy(void (*function)(void *), uintptr_t hidden)
 	function(mu_reveal(hidden));
 }
 
-/* What the library itself allocates at first is none of ours. */
+/* Skip what the library allocates at first. */
 LIVE void
 warm_up(void)
 {

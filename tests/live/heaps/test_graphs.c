@@ -30,7 +30,7 @@ struct block {
 	size_t usable;
 };
 
-/* At byte AT of block FROM stands ~HIDDEN. */
+/* Block FROM holds ~HIDDEN at byte AT. */
 struct word {
 	size_t from, at;
 	uintptr_t hidden;
@@ -210,7 +210,7 @@ work(struct worker *worker)
 	}
 }
 
-/* By any thread; the caller's turn is number 0. */
+/* Run by any thread; the caller is number 0. */
 static void
 hand_out(struct block *block, size_t alignment)
 {
@@ -348,7 +348,10 @@ compare_entry(const struct UnreachableMemoryInfo *info, size_t index)
 
 	ck_assert_msg(leak != NULL, "block %zu has no entry", index);
 	for (i = 0; i < num_blocks; i++) {
-		/* What a lost block leads to is lost, or it is not counted. */
+		/*
+		 * A block that a lost block refers to is lost, or it is not
+		 * counted.
+		 */
 		if (i != index && leads[index][i] && is_lost(i)) {
 			count++;
 			bytes += blocks[i].usable;
@@ -361,7 +364,7 @@ compare_entry(const struct UnreachableMemoryInfo *info, size_t index)
 	ck_assert_uint_eq(leak->similar_count, 0);
 }
 
-/* What leads to lost blocks from outside of all blocks. */
+/* References to lost blocks from outside of the heap. */
 static bool
 print_root(void *ctx, const struct MemunreachableReference *reference)
 {
@@ -431,7 +434,7 @@ finish_workers(void)
 	}
 }
 
-/* Then all of them are in reach, then all are gone: nothing is lost. */
+/* First all are reachable, then all are freed: nothing is lost. */
 static void
 make_clean(void)
 {
@@ -460,7 +463,7 @@ TEST_LOOP(random_graph, 0, GRAPHS)
 	start_workers();
 	build();
 	solve();
-	/* As often as not the arenas have lost their threads. */
+	/* In half of the cases the threads of the arenas have ended. */
 	if (_i % 2 == 0)
 		finish_workers();
 	scrub();

@@ -93,7 +93,7 @@ TEST_LOOP(arena_of_a_thread, 0, NUM_PROTECTIONS)
 	EXPECT_LEAKS(0);
 }
 
-/* Never written: no page is behind it. */
+/* It was never written, so it has no page. */
 TEST_LOOP(guard_of_a_stack, 0, 2)
 {
 	static const size_t sizes[] = { SMALL, LARGE };

@@ -180,7 +180,9 @@ run_alone(unsigned seed, size_t operations, const char *when)
 	return check_now(when);
 }
 
-/* Where malloc's memory continues after a hole may not be proven: never wrong.
+/*
+ * Whether the memory after a hole is malloc's may remain unproven; the answer
+ * is never wrong.
  */
 static int
 check_behind(const char *when)
@@ -207,7 +209,7 @@ run_wall(unsigned seed)
 	char *wall, *end;
 	int bad, i;
 
-	/* What is given back below the wall would be taken again. */
+	/* Memory that is given back below the wall would be reused. */
 	mallopt(M_TRIM_THRESHOLD, INT_MAX);
 	all.untrimmed = true;
 	bad = run_alone(seed, 2000, "before");
@@ -227,7 +229,7 @@ run_wall(unsigned seed)
 	return bad | check_behind("emptied");
 }
 
-/* Neither brk nor mmap gives any more; then they do again. */
+/* brk() and mmap() fail for some time. */
 static int
 run_limit(unsigned seed)
 {
@@ -306,7 +308,9 @@ run_imitation(unsigned seed)
 		length = i % 2 ? 4 * PAGE : 4 * PAGE + 0x340;
 		hole = sbrk((long)length);
 		size = sizes[(size_t)(seed + (unsigned)i) % 4];
-		/* From the start on, from the middle, or the last one only. */
+		/*
+		 * From the start on, from the middle on, or only the last one.
+		 */
 		skip = i % 3 == 0 ? 0 : i % 3 == 1 ? 0x540 : length - size;
 		for (at = skip; length - at >= 2 * size; at += size)
 			*(size_t *)(hole + at + 8) = size | 1;

@@ -10,8 +10,8 @@
 #include "tests/support/suite.h"
 
 /*
- * What glibc does with a tunable, seen from outside: that a setting is in force
- * is measured, not believed.
+ * The effect of each tunable is measured, so that a setting that glibc ignores
+ * is noticed.
  */
 
 #define MEASURED 300 /* blocks */
@@ -160,7 +160,7 @@ measure_arenas(size_t unused)
 #define MALLOC "glibc.malloc."
 #define MANY SIZE_MAX
 
-/* What is measured, on what size, and between what it must be. */
+/* The measurement, the block size, and the limits of the result. */
 struct force {
 	size_t (*measure)(size_t size);
 	size_t size, low, high;

@@ -53,7 +53,7 @@ neighbour_is_like(const struct mu_glibc_layout *known)
 	row.first = row.last = running - 1;
 }
 
-/* All that a log of the program's own stderr gets. */
+/* Everything that the program's stderr receives. */
 static void
 log_pass(char *text, size_t size)
 {
@@ -101,7 +101,7 @@ TEST(inferred)
 	ck_assert(NoLeaks());
 }
 
-/* Not one byte of a wrong "mutex" may be written: malloc must go on. */
+/* No byte of a wrong "mutex" may be written: malloc must still work. */
 static void
 expect_refusal(const struct mu_glibc_layout *known)
 {

@@ -26,7 +26,7 @@ iterate(uintptr_t base, size_t size,
 	uintptr_t slot;
 	size_t i;
 
-	/* It changes in the image only. */
+	/* Only the image is changed. */
 	pool.changed++;
 	if (!pool.is_disabled)
 		return 99;
@@ -127,7 +127,7 @@ slot_new(void)
 	return mu_hide(pool.memory + i * SLOT);
 }
 
-/* What it held stays where it was. */
+/* Its contents remain. */
 LIVE void
 slot_free(uintptr_t hidden)
 {
@@ -199,7 +199,7 @@ TEST(lost_and_kept)
 	for (frame = 0; frame < 16; frame++)
 		ck_assert_uint_eq(leak->backtrace.frames[frame] & 0xff,
 		    (FRAME & 0xff) + frame);
-	/* By a block of malloc. */
+	/* Referred to by a block of malloc. */
 	keep(block);
 	put_in(block, 0, held);
 	put_in(block, 1, gone);
@@ -208,7 +208,7 @@ TEST(lost_and_kept)
 	ck_assert_uint_eq(lost(MEMUNREACHABLE_COMPLETE), 5);
 	ck_assert(memunreachable_unregister_heap(&heap));
 	ck_assert(!memunreachable_unregister_heap(&heap));
-	/* All of the pool is searched memory again. */
+	/* The whole pool is ordinary memory again. */
 	ck_assert_uint_eq(lost(MEMUNREACHABLE_COMPLETE), 0);
 	block_free(block);
 	block_free(other);
@@ -388,7 +388,7 @@ churn(void *arg)
 	return NULL;
 }
 
-/* Other threads take and give while passes run. */
+/* Other threads allocate and free while passes run. */
 TEST_LOOP(while_it_changes, MU_STOP_AUTO, MU_STOP_SIGNAL + 1)
 {
 	uintptr_t gone = slot_new();

@@ -39,7 +39,7 @@ TEST(twice_with_results_held)
 	EXPECT_LEAKS(0);
 }
 
-/* No entries asked for, the totals are right all the same. */
+/* The totals are right also if no entries are asked for. */
 TEST(limit_0)
 {
 	struct UnreachableMemoryInfo info;
@@ -57,7 +57,7 @@ TEST(limit_0)
 	free_lots();
 }
 
-/* By total_size falling, then by address rising; cut last. */
+/* Sorted by descending total_size, then by address; cut afterwards. */
 TEST(case_order)
 {
 	struct UnreachableMemoryInfo all, some;
@@ -129,13 +129,16 @@ TEST(entry_contents)
 	FreeUnreachableMemoryInfo(&info);
 }
 
-/* All live blocks are counted: what this test adds is added exactly. */
+/*
+ * All live blocks are counted: blocks that this test adds change the count
+ * exactly.
+ */
 TEST(num_allocations)
 {
 	struct UnreachableMemoryInfo before, after;
 	size_t i, bytes = 0;
 
-	/* So that malloc need not look where the runner has been. */
+	/* So that malloc takes no memory that the test runner has freed. */
 	lose_lots(size_various);
 	free_lots();
 	get(&before, 0);
@@ -153,10 +156,7 @@ TEST(num_allocations)
 	ck_assert_uint_le(
 	    after.allocation_bytes, before.allocation_bytes + bytes + 65536);
 	ck_assert_uint_gt(after.total_ns, after.pause_ns);
-	/*
-	 * With stopping by signal only other threads are stopped, and there are
-	 * none.
-	 */
+	/* By signal only other threads are stopped, and there are none. */
 	if (after.stop != MEMUNREACHABLE_STOP_SIGNAL)
 		ck_assert_uint_gt(after.pause_ns, 0);
 	FreeUnreachableMemoryInfo(&before);

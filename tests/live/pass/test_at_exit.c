@@ -22,7 +22,7 @@ lose(void)
 	return mu_hide(memset(malloc(24), 'x', 24));
 }
 
-/* So that the library is linked: nothing else here needs it. */
+/* This call makes the linker keep the library. */
 bool (*volatile library)(void) = NoLeaks;
 
 static int
@@ -210,7 +210,10 @@ TEST(at_exit_from_frame)
 	    1);
 }
 
-/* It has them where a function was that the program called before. */
+/*
+ * The addresses lie where a function had its frame that the program called
+ * before.
+ */
 TEST_LOOP(at_exit_over_frame, 0, 2)
 {
 	child_run(&child,

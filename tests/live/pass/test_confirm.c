@@ -72,10 +72,7 @@ moved_by_call(void)
 		for (j = 0; j < info.num_reported; j++)
 			if (info.leaks[j].begin == ~moved[i])
 				printf("reported: %s\n", moved_names[i]);
-	/*
-	 * With stopping by signal only other threads are stopped, and there are
-	 * none.
-	 */
+	/* By signal only other threads are stopped, and there are none. */
 	return (info.pause_ns > 0 || info.stop == MEMUNREACHABLE_STOP_SIGNAL) &&
 		info.pause_ns < info.total_ns
 	    ? 0

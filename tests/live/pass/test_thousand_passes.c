@@ -84,7 +84,7 @@ catch_signals(void)
 	ck_assert_int_eq(sigaction(SIGCHLD, &action, NULL), 0);
 }
 
-/* One signal a millisecond. Returns just before the first was counted. */
+/* Send one signal a millisecond. Returns just before the first was counted. */
 static uint64_t
 start_timer(timer_t *timer)
 {
@@ -180,7 +180,7 @@ sender_body(struct worker *worker)
 	worker_park(worker);
 }
 
-/* All that a pass must leave as it was. */
+/* The state that a pass must not change. */
 struct state {
 	sigset_t mask;
 	bool open[WATCHED_FDS];
@@ -231,7 +231,7 @@ look_at_memory(struct state *state)
 
 static struct state before, after;
 
-/* One pass, and whether the program can tell that there was one. */
+/* Run a pass and check that the program cannot notice it. */
 static void
 pass_once(int number)
 {
@@ -259,7 +259,7 @@ pass_once(int number)
 	ck_assert_mem_eq(after.open, before.open, sizeof(before.open));
 }
 
-/* All of them, since the last call. */
+/* All signals since the last call. */
 static void
 expect_progress(void)
 {

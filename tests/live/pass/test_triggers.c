@@ -136,7 +136,7 @@ begin_pass(const char *scenario)
 	}
 }
 
-/* What is asked for during a pass is one more pass, however often. */
+/* Requests during a pass lead to one more pass, whatever their number. */
 TEST(during_a_pass)
 {
 	size_t i;

@@ -538,7 +538,7 @@ TEST(unaligned_pointers)
 	ask_with("packed_pointers", "use_unaligned=1:use_stacks=0");
 	expect("stack", true);
 	expect("data", false);
-	/* With it, all that is found without it is found. */
+	/* With the option, everything that is found without it is found. */
 	ask_with("all_places", "use_unaligned=1");
 	for (i = 0; i < NUM_PLACES; i++) {
 		char lost[128];

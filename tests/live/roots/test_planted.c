@@ -64,7 +64,7 @@ enum holder_shape {
 LIVE void *
 make_tail(struct planter *planter)
 {
-	/* As malloc_usable_size() has it. */
+	/* As malloc_usable_size() returns it. */
 	size_t size = 24 + 16 * planting_random(planter, 6);
 	char *block = malloc(size);
 

@@ -18,7 +18,7 @@ struct creator {
 	unsigned long born;
 };
 
-/* Of a size that is no size of struct pthread's own blocks. */
+/* A size that no block of struct pthread has. */
 #define BLOCK_SIZE 600
 
 static __attribute__((noinline)) void *
@@ -120,7 +120,7 @@ TEST(born_and_dying)
 			born[i] = __atomic_load_n(
 			    &creators[i].born, __ATOMIC_ACQUIRE);
 		EXPECT_LOST(planted);
-		/* All of them go on. */
+		/* All continue. */
 		for (i = 0; i < CREATORS; i++)
 			while (__atomic_load_n(&creators[i].born,
 				   __ATOMIC_ACQUIRE) == born[i])

@@ -118,7 +118,7 @@ TEST(stack_that_grew)
 	ck_assert_int_eq(swapcontext(&outside, &inside), 0);
 	EXPECT_LOST(coroutine_hidden);
 	ck_assert_int_eq(swapcontext(&outside, &inside), 0);
-	/* It did grow. */
+	/* The stack has grown. */
 	ck_assert_int_eq(munmap(stack - 65536, 65536 + 8192), 0);
 	EXPECT_LOST(coroutine_hidden);
 }
@@ -215,7 +215,7 @@ TEST_LOOP(coroutine_that_asks_itself, 0, 3)
 	EXPECT_LEAKS(1);
 }
 
-/* Nothing but stack pointers leads to the block that is being run on. */
+/* Only stack pointers refer to the block that serves as a stack. */
 static void
 coroutine_on_a_lost_block(void)
 {

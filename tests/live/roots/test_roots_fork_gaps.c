@@ -89,7 +89,7 @@ TEST(private_file)
 	expect_root(inside_mapping(mapping));
 }
 
-/* What InfiniBand does with the buffers that a program gives it. */
+/* InfiniBand does this with the buffers that a program registers. */
 TEST_LOOP(pages_of_a_block, 0, 4)
 {
 	static const size_t sizes[] = { 40960, 1048576 };

@@ -61,7 +61,7 @@ TEST(interior_pointer)
 	}
 	drop(&global);
 	EXPECT_LEAKS(1);
-	/* One past the end is the next one's. */
+	/* The address after the end belongs to the next block. */
 	put(&global, block - block_size(block));
 	EXPECT_LEAKS(1);
 	drop(&global);
@@ -266,7 +266,9 @@ TEST(file_shared)
 	    inside_mapping(map(PROT_READ | PROT_WRITE, MAP_SHARED, fd)));
 }
 
-/* What a freed block still holds is nothing, also if someone points to it. */
+/*
+ * The contents of a freed block do not count, even if a pointer to it exists.
+ */
 TEST_LOOP(freed_block, 0, 4)
 {
 	static const size_t sizes[] = { 40, 1000, 5000, 90000 };
@@ -297,8 +299,7 @@ TEST_LOOP(freed_block, 0, 4)
 
 static uintptr_t vectors[VECTORS]; /* hidden: the first bytes of blocks */
 
-/* Two blocks side by side; the first one's vector fills all that it asked for.
- */
+/* Two adjacent blocks; the vector in the first one fills its requested size. */
 LIVE uintptr_t
 block_pair(uintptr_t *vector)
 {
@@ -387,7 +388,7 @@ TEST(held_results)
 	EXPECT_LEAKS(0);
 }
 
-/* So deep that the frames of the call that asks do not reach it. */
+/* Deep enough that the frames of the pass's call do not overwrite it. */
 static __attribute__((noinline)) void
 leave_below(uintptr_t hidden)
 {
@@ -444,7 +445,10 @@ do_nothing(void *arg)
 	(void)arg;
 }
 
-/* Of the main thread, of another one, and of what is to be cleaned up. */
+/*
+ * Thread-specific data of the main thread, of another one, and clean-up
+ * handlers.
+ */
 TEST(records_of_libc)
 {
 	void **first = newest_record();

@@ -130,7 +130,7 @@ TEST_LOOP(swapped_out, 0, 2)
 	EXPECT_LOST(block);
 }
 
-/* One written page amid 64 GiB, and a pass writes no other. */
+/* One written page in 64 GiB; a pass touches no other. */
 TEST(never_touched)
 {
 	size_t size = (size_t)1 << 36;
@@ -215,7 +215,7 @@ TEST(around_closed_pages)
 	expect_roots_around(mapping);
 }
 
-/* One mapping, and two pages of it kill who reads them. */
+/* One mapping, two pages of which cause SIGBUS. */
 TEST_LOOP(around_guard_pages, 0, 2)
 {
 	static const int kinds[] = { MAP_PRIVATE, MAP_SHARED };
@@ -430,7 +430,10 @@ TEST_LOOP(code_of_two_mappings, 0, 2)
 	close(fd);
 }
 
-/* From the arena, too long to be searched at once, and mmapped. */
+/*
+ * A block of the arena, one too long to be searched at once, and an mmapped
+ * one.
+ */
 static const size_t code_sizes[] = { 2 * PAGE, 20 * PAGE, 300 * PAGE };
 
 LIVE void
@@ -463,7 +466,7 @@ expect_entries(uintptr_t first, size_t leaks, size_t entries)
 	FreeUnreachableMemoryInfo(&info);
 }
 
-/* As small JITs do: memory from malloc that became code. */
+/* Memory from malloc that became code, as small JIT compilers do. */
 TEST_LOOP(code_in_blocks, 0, 9)
 {
 	size_t size = code_sizes[_i / 3];
@@ -484,7 +487,7 @@ TEST_LOOP(code_in_blocks, 0, 9)
 			     mu_reveal(block), print_reference, "code: "),
 	    1);
 	drop(&global);
-	/* One entry, with the others behind it. */
+	/* One entry; the others hang on it. */
 	expect_entries(code, 3, 1);
 	close_block(code, size, RW);
 	put_in_block(code, size / 2 + 3, 0);

@@ -86,7 +86,7 @@ unignore(uintptr_t hidden)
 	return memunreachable_unignore_object(mu_reveal(hidden));
 }
 
-/* Neither the block nor what it leads to. */
+/* Neither the block nor a block that it refers to. */
 TEST(ignored_object)
 {
 	uintptr_t block = block_new(300), child = block_new(72);
@@ -107,7 +107,7 @@ TEST(ignored_object)
 	ck_assert(!memunreachable_ignore_object(NULL));
 }
 
-/* More than fit a page, and the registry itself hides nothing. */
+/* More than fit into a page; the registry itself keeps nothing reachable. */
 TEST(many_ignored_objects)
 {
 	static uintptr_t blocks[MANY];
@@ -162,7 +162,9 @@ TEST(root_region)
 	EXPECT_LOST(block);
 }
 
-/* To the word: just before it and just behind it is outside. */
+/*
+ * The region is exact to the word: the words before and after it are outside.
+ */
 TEST(root_region_edges)
 {
 	char *mapping = map_document();
@@ -244,7 +246,7 @@ TEST_LOOP(root_provider, 0, 4)
 	provider.words = words[_i];
 	ck_assert(memunreachable_register_root_provider(provide, &provider));
 	EXPECT_LEAKS(0);
-	/* It was called again with as much room as it had asked for. */
+	/* The provider was called again with the room that it had asked for. */
 	ck_assert_uint_ge(provider.most, provider.words);
 	ck_assert_uint_ge(provider.calls, 1);
 	ck_assert_uint_le(provider.calls, 2);
@@ -255,7 +257,7 @@ TEST_LOOP(root_provider, 0, 4)
 	ck_assert_uint_eq(provider.calls, 0);
 }
 
-/* One that fails takes nothing from the others. */
+/* A provider that fails does not affect the others. */
 TEST(root_provider_fails)
 {
 	static struct provider good = { .words = 2 }, bad = { .fails = true };

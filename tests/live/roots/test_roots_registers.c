@@ -54,7 +54,9 @@ SPIN(spin_rdi,
     "movq %rax, %rdi\n\txorl %eax, %eax\n"
     "3:\tpause\n\tcmpl $1, (%rdx)\n\tjb 3b",
     "");
-/* Their own use of these ends before the address comes into them. */
+/*
+ * The compiler's own use of these registers ends before the address is loaded.
+ */
 #define AWAIT_BY_RAX "3:\tpause\n\tcmpl $1, (%rax)\n\tjb 3b\n\t"
 SPIN(spin_rsi,
     "movq %rsi, %rcx\n\tmovq %rdx, %rax\n\tmovq %rdi, %rsi\n\t"
@@ -563,7 +565,7 @@ TEST(under_seccomp)
 		play_all(PLAYERS);
 }
 
-/* But the signal would end sleeps. */
+/* The signal would end sleeps, too. */
 TEST(asleep_under_seccomp)
 {
 	struct UnreachableMemoryInfo info = { 0 };
@@ -572,7 +574,10 @@ TEST(asleep_under_seccomp)
 
 	if (!begin_filter())
 		return;
-	/* On a busy machine a thread is awake for long between two naps. */
+	/*
+	 * On a busy machine a thread may be runnable for a long time between
+	 * two sleeps.
+	 */
 	nap = (struct timespec) { .tv_sec = 2 };
 	lost = block_new(STACK);
 	begin_all(0);

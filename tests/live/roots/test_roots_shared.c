@@ -81,7 +81,7 @@ fill(void **from, size_t count)
 		put(&from[i], block_new(24));
 }
 
-/* Nothing is lost while they move, and the one that is, is found. */
+/* No block is lost while the pointers move, and the one lost block is found. */
 LIVE void
 expect_all_found(struct mover *mover, int passes)
 {
@@ -136,7 +136,7 @@ TEST_LOOP(moved_by_stores, 0, 3)
 	expect_all_found(&mover, 20);
 }
 
-/* From one mapping to another one; the second cannot be read as it is. */
+/* Move from one mapping to another one, which cannot be read directly. */
 TEST(moved_by_another_name)
 {
 	int fd = shared_file(1);
@@ -217,7 +217,7 @@ TEST(child_of_a_server)
 	ck_assert_int_eq(status, 0);
 }
 
-/* Of 1 GiB one page holds something, and no other does afterwards. */
+/* One page of 1 GiB has data, and no other page does afterwards. */
 TEST(holes_stay)
 {
 	size_t size = (size_t)1 << 30;

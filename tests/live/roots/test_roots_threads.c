@@ -163,7 +163,10 @@ on_normal_stack(struct worker *worker)
 	raise(SIGUSR1);
 }
 
-/* Where handlers put it: above sp on a stack that is not the thread's own. */
+/*
+ * On a stack that is not the thread's own, above sp, as signal handlers store
+ * it.
+ */
 static void
 park_in_handler_with(int signo)
 {
@@ -226,7 +229,7 @@ TEST(alternate_stack_in_a_block)
 	expect_signal_root(on_alternate_stack, park_in_handler_with, global);
 }
 
-/* What threads leave behind, deeper than they stand now. */
+/* Old stack contents of threads, below their stack pointer. */
 static __attribute__((noinline)) void
 leave_frame(uintptr_t hidden)
 {

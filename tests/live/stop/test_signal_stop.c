@@ -320,7 +320,7 @@ TEST_LOOP(alternate_stack, 0, 2)
 		stopped = stop_thread(ready);
 		frame = (uintptr_t)stopped->frame;
 		take_stopped();
-		/* Where the thread was is not where its handler is. */
+		/* The interrupted stack differs from the handler's. */
 		ck_assert(stop_snap.threads[0].sp < frame ||
 		    stop_snap.threads[0].sp - frame > 65536);
 		release_all();

@@ -11,7 +11,7 @@
 #include "tests/support/stop/captured.h"
 #include "tests/support/stop/filled_registers.h"
 
-/* What another process found, place by place. */
+/* The values that another process found, in order. */
 struct found {
 	size_t count;
 	enum mu_status status;

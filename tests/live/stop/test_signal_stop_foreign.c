@@ -61,7 +61,7 @@ TEST(queued_signals)
 	ck_assert_int_eq(counted[SIGRTMIN + 1], 200);
 }
 
-/* From another process, to the process and to a thread of it. */
+/* Sent by another process, to the process and to one of its threads. */
 static pid_t
 start_storm(int signo)
 {
@@ -98,7 +98,10 @@ TEST_LOOP(same_signal_from_others, 0, 2)
 	child = start_storm(signo);
 	for (i = 0; i < 300; i++) {
 		must_signal_stop();
-		/* Nor does it keep us from using it, if it goes by. */
+		/*
+		 * A signal that passes does not prevent us from using its
+		 * number.
+		 */
 		release_all();
 	}
 	end_storm(child);
@@ -106,7 +109,7 @@ TEST_LOOP(same_signal_from_others, 0, 2)
 	counter_end(&counter);
 }
 
-/* Without a handler, 33 kills; also when it comes while we use it. */
+/* Signal 33 without a handler kills, also if it arrives while we use it. */
 TEST(default_action)
 {
 	const struct mu_signal_action none = { .handler = (void *)SIG_DFL };

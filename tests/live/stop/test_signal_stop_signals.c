@@ -4,7 +4,7 @@
 
 static int quit, ready, told;
 
-/* Also 32 and 33, which pthread_sigmask() would leave alone. */
+/* Includes 32 and 33, which pthread_sigmask() does not change. */
 static void
 block(mu_sigmask mask)
 {
@@ -84,7 +84,7 @@ TEST(everything_blocked)
 	counter_end(&counter);
 }
 
-/* As pthread_create() and fork() do, only more of it. */
+/* As pthread_create() and fork() do, for a longer time. */
 static void *
 block_at_times(void *unused)
 {
@@ -114,7 +114,7 @@ TEST(blocked_for_moments)
 	counter_end(&counter);
 }
 
-/* It alone blocks what it waits for, which the kernel does not let show. */
+/* sigwait() unblocks what it waits for, which /proc does not show. */
 static void *
 wait_for_signals(void *unused)
 {

@@ -147,7 +147,7 @@ TEST(vfork_in_the_middle)
 	counter_start(&counter);
 	thread = stop_spawn(vfork_and_sleep, NULL);
 	stop_await(&ready, 1);
-	/* With children followed, gdb 13 lets the child go on alone. */
+	/* If gdb 13 follows forks it lets the child run untraced. */
 	if (getenv("TESTS_REFUSED") != NULL && stop_get(&slept)) {
 		printf("SKIPPED: vfork_in_the_middle: a debugger held us\n");
 		pthread_join(thread, NULL);
@@ -159,7 +159,7 @@ TEST(vfork_in_the_middle)
 	ck_assert_msg(strstr(stop_why.text, name) != NULL, "%s", stop_why.text);
 	counter_must_go_on(&counter);
 	ck_assert_int_eq(done, 0);
-	/* What was sent to it must not come to the program's own handler. */
+	/* A signal of ours must not reach the program's own handler. */
 	signal(SIGURG, on_program_signal);
 	stop_await(&done, 1);
 	pthread_join(thread, NULL);
@@ -196,7 +196,7 @@ stop_while_another_execs(int nap)
 	}
 }
 
-/* What is pending survives an execve(); there it has no handler. */
+/* Pending signals survive an execve(), after which they have no handler. */
 TEST(exec_in_the_middle)
 {
 	pid_t child;
@@ -274,7 +274,9 @@ stop_in_storm(void *(*storm)(void *), int signo)
 	thread = stop_spawn(storm, NULL);
 	for (from = 0; from < stop_rounds(100); from++) {
 		must_signal_stop();
-		/* Who is in glibc's handler blocks the one for a moment. */
+		/*
+		 * A thread in glibc's handler blocks that signal for a moment.
+		 */
 		ck_assert(signal_stop.signo == signo ||
 		    (signal_stop.signo == 32 && signo == 33));
 		release_all();
@@ -403,20 +405,20 @@ TEST(odd_frames)
 	for (i = 0; i < 1024; i++)
 		area[i] = PLANT + 0x10 * i;
 	frame.uc_mcontext.fpregs = (void *)area;
-	/* No magic: what FXSAVE writes, and nothing behind it. */
+	/* Without the magic number only the area of FXSAVE counts. */
 	ck_assert_uint_eq(vector_of(&frame, out, sizeof(out)), 512);
 	ck_assert_int_eq(memcmp(out, area, 416), 0);
 	for (i = 416 / 8; i < 512 / 8; i++)
 		ck_assert_uint_eq(out[i], 0);
 	ck_assert_uint_eq(out[512 / 8], 0x5555555555555555);
 	ck_assert_uint_eq(vector_of(&frame, out, 511), 0);
-	/* It says more than there is room for. */
+	/* The size in it exceeds the room. */
 	memcpy((char *)area + MU_FRAME_XSAVE_AT, &magic, 4);
 	memcpy((char *)area + MU_FRAME_XSAVE_AT + 8, &features, 8);
 	memcpy((char *)area + MU_FRAME_XSAVE_AT + 16, &size, 4);
 	ck_assert_uint_eq(vector_of(&frame, out, 600), 600);
 	ck_assert_uint_eq(out[600 / 8], 0x5555555555555555);
-	/* Less than FXSAVE writes. */
+	/* The size is smaller than the area of FXSAVE. */
 	size = 100;
 	memcpy((char *)area + MU_FRAME_XSAVE_AT + 16, &size, 4);
 	ck_assert_uint_eq(vector_of(&frame, out, sizeof(out)), 512);

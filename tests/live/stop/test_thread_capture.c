@@ -31,7 +31,7 @@ must_be_listed(pid_t pid, int count)
 	for (i = 0; i < n; i++) {
 		ck_assert_int_gt(tids[i], last);
 		last = tids[i];
-		/* Of this process: the tids of others give ESRCH. */
+		/* A thread of this process: the tids of others give ESRCH. */
 		ck_assert_int_eq(mu_sys3(SYS_tgkill, pid, tids[i], 0), 0);
 	}
 }
@@ -479,7 +479,7 @@ start_sender(struct threaded_child *threaded)
 	_exit(0);
 }
 
-/* One of ours to every thread, and it is caught before its delivery. */
+/* Every thread has one of our signals, which is caught before its delivery. */
 static void
 queue_and_await_stop(void *ctx, pid_t tid)
 {

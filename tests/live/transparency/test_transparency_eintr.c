@@ -163,7 +163,7 @@ effect_of(const struct sitter *sitter, int returned)
 	return sitter->error == EINTR ? EINTR_SEEN : OTHER;
 }
 
-/* Of the process that sits and the one that checks it. */
+/* Shared by the process that waits and the one that checks it. */
 static struct {
 	int ready, done;
 } * shared;
@@ -207,7 +207,7 @@ check(pid_t pid)
 	transparency_set(&shared->done, 1);
 }
 
-/* It may be an alternate signal stack: each thread is asked for its own. */
+/* It may be an alternate signal stack, so each thread is asked for its own. */
 static void
 lose_a_large_block(void)
 {

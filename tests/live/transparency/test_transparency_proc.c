@@ -230,7 +230,7 @@ look_at_children(pid_t pid, struct list *names)
 	return count;
 }
 
-/* From outside: what ps shows. */
+/* Seen from outside, as ps shows it. */
 TEST_LOOP(children, 0, TRANSPARENCY_METHODS)
 {
 	static struct list names;

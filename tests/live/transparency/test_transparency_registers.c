@@ -175,7 +175,7 @@ hold_again(void *arg)
 	return NULL;
 }
 
-/* One of a kind, of all that this processor has. */
+/* One thread for each register set of this CPU. */
 static size_t
 prepare(struct holder *holders)
 {
@@ -207,7 +207,7 @@ prepare(struct holder *holders)
 
 #define MAX_HOLDERS 8
 
-/* One pass while all of them hold. */
+/* One pass while all threads spin. */
 static void
 pass_while_held(struct holder *holders, size_t n, int method)
 {
@@ -254,7 +254,7 @@ TEST_LOOP(held, 0, TRANSPARENCY_METHODS)
 	}
 }
 
-/* What a call preserves, in the thread that asks: registers and modes. */
+/* The registers and modes that a call preserves, in the calling thread. */
 TEST_LOOP(caller, 0, TRANSPARENCY_METHODS)
 {
 	uint32_t mxcsr = 0x1f80 | 0x4000, mxcsr_after;

@@ -15,7 +15,7 @@
 #define TEXT_SIZE 16384
 #define NUMBERS 80
 
-/* What a running program changes itself all the time. */
+/* Fields that a running program changes by itself. */
 static const char *const moving[] = { "State:", "SigQ:", "VmPeak:", "VmSize:",
 	"VmHWM:", "VmRSS:", "RssAnon:", "RssFile:", "VmData:", "VmPTE:",
 	"VmLib:", "voluntary_ctxt_switches:", "nonvoluntary_ctxt_switches:" };
@@ -79,7 +79,7 @@ read_stat(pid_t tid, char *text)
 	ck_assert_uint_eq(i, sizeof(fixed));
 }
 
-/* What only the thread itself can ask for. */
+/* Attributes that only the thread itself can read. */
 struct own {
 	long numbers[NUMBERS];
 	sigset_t mask, pending;
@@ -180,7 +180,7 @@ live(void *arg)
 	while (!transparency_get(&thread->go))
 		sched_yield();
 	look_at_self(&thread->after);
-	/* And both can be taken. */
+	/* Both can be received. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGRTMIN + thread->number);
 	if (sigwaitinfo(&set, &info) > 0 && sigwaitinfo(&set, &info) > 0)
@@ -266,7 +266,7 @@ nothing(int signo)
 	(void)signo;
 }
 
-/* Some of everything that a program may have set. */
+/* A sample of every kind of setting. */
 static void
 dress_up(void)
 {

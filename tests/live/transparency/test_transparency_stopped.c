@@ -166,7 +166,7 @@ end(pid_t pid)
 	ck_assert(WIFSIGNALED(status));
 }
 
-/* Another moment in each round: somewhere in the pass. */
+/* The moment differs in each round, so that it falls anywhere in the pass. */
 static void
 let_run(int round)
 {
@@ -226,7 +226,7 @@ TEST_LOOP(stop_and_continue, 0, TRANSPARENCY_METHODS)
 		usleep(k % 5 * 400);
 	}
 	expect_progress();
-	/* What came of it was merged or not; the last of it is over. */
+	/* Notifications may have been merged; the last one has arrived. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	while (sigtimedwait(&set, NULL, &(struct timespec) { 0, 0 }) > 0 ||
@@ -343,7 +343,7 @@ look(void)
 	return stack;
 }
 
-/* At rest: not in a system call, as those leave no more than that to see. */
+/* At rest, outside of system calls, which would show nothing else. */
 static void
 stay(struct owner *owner)
 {

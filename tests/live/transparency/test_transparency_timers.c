@@ -147,9 +147,7 @@ TEST_LOOP(timers, 0, TRANSPARENCY_METHODS)
 	ck_assert_uint_eq(misplaced, 0);
 }
 
-/*
- * Their signals are merged: there are no more than were due, and they continue.
- */
+/* Signals are merged: no more than were due arrive, and they continue. */
 TEST_LOOP(interval_timers, 0, TRANSPARENCY_METHODS)
 {
 	static const struct {
@@ -208,7 +206,7 @@ TEST_LOOP(timer_descriptor, 0, TRANSPARENCY_METHODS)
 	due = (now_ns(CLOCK_MONOTONIC) - after) / INTERVAL_NS;
 	ck_assert_int_eq(read(fd, &expirations, 8), 8);
 	/*
-	 * At least what was due before the reading, and at most what was due
+	 * At least the number due before the reading, and at most that due
 	 * after it.
 	 */
 	ck_assert_uint_ge(expirations + 1, due);

@@ -15,7 +15,7 @@
 #define MAX_SEEN 4096
 #define EXIT_STATUS 7 /* of the program's own children */
 
-/* Who was waited for, by whom and how. */
+/* The child that was waited for, the waiting thread and the call. */
 struct waiter {
 	pid_t (*wait)(int *status);
 	pthread_t thread;
@@ -185,7 +185,7 @@ expect_each_once(struct waiter *waiter, pid_t kept)
 	ck_assert_int_eq(waiter->strange, 0);
 	if (!waiter->walls)
 		ck_assert_int_eq(waiter->foreign, 0);
-	/* What __WALL can see is one end of each helper at most. */
+	/* A wait with __WALL sees at most one end of each helper. */
 	ck_assert_int_le(waiter->foreign, 2 * PASSES);
 	ck_assert_int_eq(waitpid(-1, NULL, __WALL | WNOHANG), -1);
 	ck_assert_int_eq(errno, ECHILD);
@@ -292,9 +292,7 @@ TEST_LOOP(children_see_nothing, 0, TRANSPARENCY_METHODS)
 	ck_assert_int_eq(status, EXIT_STATUS << 8);
 }
 
-/*
- * No pass sends SIGCHLD, in whatever way a program takes it.
- */
+/* No pass sends SIGCHLD, however a program receives it. */
 
 static void
 make_child(void)
@@ -357,7 +355,7 @@ TEST_LOOP(no_sigchld_pending, 0, TRANSPARENCY_METHODS)
 	ck_assert_int_eq(poll(&look, 1, 0), 0);
 	sigpending(&set);
 	ck_assert_int_eq(sigismember(&set, SIGCHLD), 0);
-	/* And one of a child is there. */
+	/* The SIGCHLD of a child is pending. */
 	make_child();
 	ck_assert_int_eq(poll(&look, 1, 60000), 1);
 }
@@ -448,7 +446,7 @@ TEST_LOOP(waiting, 0, 3 * TRANSPARENCY_METHODS)
 	transparency_spawn(&thread, take, &kind);
 	transparency_passes(_i % TRANSPARENCY_METHODS, PASSES);
 	ck_assert_int_eq(taken, 0);
-	/* And its own it gets. */
+	/* It gets the program's own children. */
 	pthread_kill(thread, SIGURG);
 	transparency_await(&taken, 1);
 	ck_assert_int_eq(taken, 1);

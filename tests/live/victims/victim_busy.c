@@ -164,7 +164,7 @@ churn(void *arg)
 	return NULL;
 }
 
-/* By the only thread, which takes no lock in malloc. */
+/* Run by the only thread, which takes no lock in malloc. */
 static void
 churn_alone(void)
 {
@@ -177,7 +177,7 @@ churn_alone(void)
 		x = churn_one(held, sizes, x);
 }
 
-/* No signal is for this thread: nothing may cut its calls short. */
+/* This thread blocks all signals: nothing may end its calls early. */
 static void *
 sleep_and_read(void *arg)
 {

@@ -26,7 +26,7 @@ static __thread void *volatile of_thread;
 static struct worker workers[MOST_THREADS];
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
-/* What works and frees leaves links in tcache, bins and top. */
+/* This work leaves links in tcache, bins and top. */
 LIVE void
 churn(unsigned rounds)
 {
@@ -112,7 +112,7 @@ body(struct worker *worker)
 	(void)on_stack;
 }
 
-/* As worker_start(), but outside of a test. */
+/* Like worker_start(), but outside of a test. */
 LIVE void
 begin(struct worker *worker)
 {
@@ -140,7 +140,7 @@ tell(void)
 	fflush(stdout);
 }
 
-/* What lies between its segments cannot be read. */
+/* The memory between its segments cannot be read. */
 LIVE void
 load_holes(void)
 {

@@ -126,7 +126,7 @@ descriptors(const char *word)
 		abort();
 }
 
-/* Where we are is no more. */
+/* The current folder has been removed. */
 static void
 removed_cwd(const char *word)
 {

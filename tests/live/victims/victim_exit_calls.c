@@ -177,7 +177,7 @@ handler(char *how)
 	churn(NULL);
 }
 
-/* It comes during the check of another thread, too. */
+/* It may also come during the check of another thread. */
 static void
 handler_of_many(char *how)
 {

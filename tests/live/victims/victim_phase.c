@@ -17,7 +17,7 @@
 
 extern char **environ;
 
-/* What __attribute__((destructor)) of thread_local objects comes down to. */
+/* The C form of destructors of thread_local objects. */
 int __cxa_thread_atexit_impl(void (*)(void *), void *, void *);
 extern void *__dso_handle;
 
@@ -181,7 +181,7 @@ coroutine_enter(struct coroutine *coroutine, void (*body)(void))
 static struct coroutine coroutines[COROUTINES];
 static __thread struct coroutine *own;
 
-/* Half of them compute, half sleep; each holds a block. */
+/* Half of the threads compute, half sleep; each holds a block. */
 static void
 coroutine_stay(void)
 {
@@ -288,7 +288,7 @@ fork_beside_passes(void)
 	pid_t pid;
 	int i;
 
-	/* What other threads hold a child of this one has lost. */
+	/* Blocks that only other threads hold are lost in a child. */
 	single_threaded();
 	pthread_create(&thread, NULL, body_passes, NULL);
 	while (__atomic_load_n(&passes_done, __ATOMIC_SEQ_CST) == 0)

@@ -137,7 +137,7 @@ moving_twice(void)
 	close(fd);
 }
 
-/* No other process can read it, not even by ptrace. */
+/* No other process can read secret memory, not even by ptrace. */
 static void
 secret(void)
 {
@@ -148,7 +148,7 @@ secret(void)
 	put(map(RW, MAP_SHARED, fd) + SIZE / 2, block_new(72));
 }
 
-/* One page that is not touched any more holds something, and no other does. */
+/* One page, which is not touched any more, has data; no other page does. */
 static void
 sparse(void)
 {
@@ -240,7 +240,9 @@ written_private(void)
 	close(fd);
 }
 
-/* Only the mount table of this process shows that it is one. 77: no rights. */
+/*
+ * Only the mount table of this process shows that it is a tmpfs. 77: no rights.
+ */
 static int
 tmpfs_file(void)
 {
@@ -302,7 +304,7 @@ generated_code_of_two(void)
 	close(fd);
 }
 
-/* Of memory from malloc: from the heap, and mmapped. */
+/* Memory from malloc: from the heap, and mmapped. */
 static void
 code_in_blocks(void)
 {
@@ -321,7 +323,7 @@ code_in_blocks(void)
 	}
 }
 
-/* Of a file that ends after a page, and of a guard region behind. */
+/* A mapping of a file that ends after a page, followed by a guard region. */
 static void
 behind_the_end(void)
 {

@@ -28,7 +28,7 @@ static void *volatile kept;
 
 #if defined(__x86_64__)
 
-/* Nothing but the register has it, not even the stack. */
+/* Only the register has the address, not even the stack. */
 static int
 hold(void *hidden)
 {

@@ -13,8 +13,8 @@
 #include "tests/support/environments/environment.h"
 
 /*
- * What threads do again and again while others ask: each storm is one round
- * of it.
+ * The actions that threads repeat while others run passes; each storm is one
+ * round.
  */
 
 #define BURST 16 /* signals at a time */
@@ -175,7 +175,7 @@ catch_signal(int signo, void (*handler)(int))
 	sigaction(signo, &action, NULL);
 }
 
-/* To threads that block none; queued ones are counted. */
+/* Send signals to threads that block none; queued ones are counted. */
 static void
 send_burst(int signo, bool count)
 {
@@ -284,7 +284,9 @@ body_storm(void *arg)
 	return NULL;
 }
 
-/* What the program sets before any storm, and still has afterwards. */
+/*
+ * The settings that the program makes before a storm and verifies afterwards.
+ */
 static void
 set_signals(void)
 {
@@ -366,7 +368,7 @@ end_storms(void)
 		sigaction(SIGURG, NULL, &action);
 		if (action.sa_handler != last_set.sa_handler)
 			environment_say("the handler of SIGURG is lost, ");
-		/* As environment_begin() saw it. */
+		/* As environment_begin() found it. */
 		catch_signal(SIGURG, on_other);
 	}
 }

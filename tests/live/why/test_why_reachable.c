@@ -41,7 +41,7 @@ TEST_LOOP(block_in_a_block, 0, 4)
 	drop(&in_bss);
 }
 
-/* All of a lost cycle's references are in blocks that are lost. */
+/* All references to a lost cycle are in lost blocks. */
 TEST(lost_cycle)
 {
 	uintptr_t a = block_new(40), b = block_new(40), c = block_new(40);
@@ -92,7 +92,7 @@ TEST(no_block)
 	EXPECT_TOLD(mu_hide(&local), -MEMUNREACHABLE_BAD_ARGUMENT);
 	EXPECT_TOLD(mu_hide(&in_data), -MEMUNREACHABLE_BAD_ARGUMENT);
 	EXPECT_TOLD(mu_hide((void *)UINTPTR_MAX), -MEMUNREACHABLE_BAD_ARGUMENT);
-	/* Not a block's: the header before one. */
+	/* The header before a block is not part of it. */
 	freed = block_new(72);
 	EXPECT_TOLD(freed + 8, -MEMUNREACHABLE_BAD_ARGUMENT);
 }
@@ -128,7 +128,7 @@ TEST(many_references)
 	ck_assert_int_eq(
 	    why_with(block, stop_at_ten, &calls), (ptrdiff_t)number + 1);
 	ck_assert_uint_eq(calls, 10);
-	/* No callback: a count. */
+	/* Without a callback only the count is returned. */
 	scrub();
 	ck_assert_int_eq(why_with(block, NULL, NULL), (ptrdiff_t)number + 1);
 	munmap(slots, number * sizeof(*slots));
@@ -195,7 +195,7 @@ TEST(within_a_pass)
 	ck_assert_int_eq(busy_answer, -MEMUNREACHABLE_BUSY);
 }
 
-/* Not checked is neither a number nor none. */
+/* If the check fails the result is neither a count nor 0. */
 TEST(refused)
 {
 	const struct watched_call call = {
@@ -205,7 +205,7 @@ TEST(refused)
 	uintptr_t block = block_new(72);
 
 	mu_library.options.stop = MU_STOP_PTRACE;
-	/* There must be a thread to stop. */
+	/* This needs another thread, which is stopped. */
 	worker_start(&worker);
 	if (watched_call_filter(&call, true) < 0)
 		printf("SKIPPED: no seccomp filters here\n");
@@ -281,7 +281,7 @@ expect_mapping(char *mapping, size_t size, const char *name)
 	put(place, block);
 	EXPECT_ONE(block, MEMUNREACHABLE_REFERENCE_MAPPING, place);
 	ck_assert_int_eq(told[0].thread, 0);
-	/* It may have been joined to a neighbour. */
+	/* The mapping may have been merged with a neighbour. */
 	ck_assert_uint_ge(told[0].hidden_begin, mu_hide(mapping));
 	ck_assert_uint_ge(told[0].size, size);
 	ck_assert_int_eq(

@@ -10,7 +10,7 @@
 
 static __thread void *in_tls;
 
-/* Another thread's stack. */
+/* The stack of another thread. */
 struct place {
 	uintptr_t hidden; /* where the worker has put the pointer */
 	int kind;
@@ -96,7 +96,7 @@ TEST(variable_of_another_thread)
 	expect_in_worker(holding_specific, MEMUNREACHABLE_REFERENCE_TLS);
 }
 
-/* Of the main thread: its storage is no part of a stack. */
+/* TLS of the main thread is not part of a stack. */
 TEST(variable_of_this_thread)
 {
 	uintptr_t block = block_new(72);

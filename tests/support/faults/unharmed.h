@@ -69,12 +69,12 @@ bool thread_state_same(const struct thread_state *was);
 /* The SIGCHLD of a child of ours; any thread may take it, and later. */
 void unharmed_expect_sigchld(void);
 
-/* What it is to be compared with from now on. */
+/* Store the state for later comparisons. */
 void unharmed_look(struct unharmed *before);
 
 void unharmed_begin(struct unharmed *before);
 
-/* To be called as often as wanted. */
+/* May be called repeatedly. */
 void unharmed_check(struct unharmed *before);
 
 void unharmed_end(struct unharmed *before);

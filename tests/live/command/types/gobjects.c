@@ -68,7 +68,7 @@ lose_instances(void)
 	    "GParamInt");
 }
 
-/* What begins like one of them. */
+/* A block that begins like one of them. */
 static __attribute__((noinline)) void
 lose_others(void)
 {
