@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "heapwalk/memory/forked.h"
 #include "lib/helpers/collector.h"
 #include "lib/pass/in_place.h"
 #include "lib/pass/in_thread.h"
@@ -13,6 +14,7 @@
 #include "lib/state/library.h"
 #include "mu/sys.h"
 #include "mu/text.h"
+#include "ptrace/live/pause.h"
 #include "ptrace/live/probe.h"
 #include "ptrace/live/proc.h"
 #include "ptrace/live/refusal.h"
@@ -210,6 +212,20 @@ run_auto(struct mu_image *image)
 	return refusal;
 }
 
+/*
+ * A fork of memory that is registered with a userfaultfd waits until its event
+ * has been read, mostly by a thread that is stopped. A process that has the
+ * userfaultfd of this one is not found: see lib/helpers/collector.c.
+ */
+static bool
+fork_would_wait(const struct mu_image *image)
+{
+	struct mu_forked forked = { 0 };
+
+	return mu_pause_has_fork_events(image->job.pid) &&
+	    mu_forked_find(&forked, image->job.pid) && forked.watched;
+}
+
 enum mu_status
 mu_stop_method_run(struct mu_image *image)
 {
@@ -232,6 +248,11 @@ mu_stop_method_run(struct mu_image *image)
 	if (mu_sys_now_ns() >= image->job.deadline_ns)
 		return mu_why(&image->job.why, MU_ERR_TIMEOUT,
 		    "the sweeper did not finish in time");
+	if (fork_would_wait(image))
+		return mu_why(&image->job.why, MU_ERR_BUSY,
+		    "a fork of this process would wait for a thread that reads"
+		    " the events of a userfaultfd" MU_CURE
+		    "memunreachable -p can read the process instead");
 	if (!image->sweeper.has_room) {
 		status = mu_own_image_find_room(image);
 		if (status != MU_OK)

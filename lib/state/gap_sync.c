@@ -15,6 +15,9 @@
 /* Time limit for copying shared memory: about as many MB. */
 #define SHARED_NS (100 * 1000 * 1000ull)
 
+/* A late image is useless without a little of what is read besides it. */
+#define BESIDE_NS (20 * 1000 * 1000ull)
+
 /* Stops to find alternate stacks. */
 #define STACK_TRIES 3
 
@@ -120,10 +123,12 @@ void
 mu_gap_sync_await(struct mu_image *image)
 {
 	int *filled = &image->uncopied.page->filled;
-	uint64_t end_ns = image->stop.until_ns + SHARED_NS, now, until;
+	uint64_t end_ns = image->stop.until_ns, now = mu_sys_now_ns(), until;
 
 	if (!image->uncopied.hold && !image->uncopied.shared)
 		return;
+	if (end_ns < now + BESIDE_NS)
+		end_ns = now + BESIDE_NS;
 	while (__atomic_load_n(filled, __ATOMIC_ACQUIRE) == READING) {
 		now = mu_sys_now_ns();
 		if (now >= end_ns ||

@@ -190,8 +190,8 @@ visit_descriptor(void *ctx, int fd)
 	return !monitor->tells;
 }
 
-bool
-mu_pause_fork_waits(pid_t pid)
+static struct monitor
+find_monitor(pid_t pid)
 {
 	struct monitor monitor = { .pid = pid };
 	char path[32];
@@ -199,8 +199,22 @@ mu_pause_fork_waits(pid_t pid)
 	mu_text_format(path, sizeof(path), "/proc/%d/fd", pid);
 	monitor.folder = mu_procfs_open(path, O_RDONLY | O_DIRECTORY);
 	if (monitor.folder < 0)
-		return true;
+		return monitor;
 	mu_proc_numbers_in(monitor.folder, visit_descriptor, &monitor);
 	mu_sys_close(&monitor.folder);
+	return monitor;
+}
+
+bool
+mu_pause_fork_waits(pid_t pid)
+{
+	struct monitor monitor = find_monitor(pid);
+
 	return monitor.tells || !monitor.any;
+}
+
+bool
+mu_pause_has_fork_events(pid_t pid)
+{
+	return find_monitor(pid).tells;
 }

@@ -77,4 +77,7 @@ enum mu_status mu_pause_too_long(
  */
 bool mu_pause_fork_waits(pid_t pid);
 
+/* True if process PID has a userfaultfd with fork events enabled. */
+bool mu_pause_has_fork_events(pid_t pid);
+
 #endif

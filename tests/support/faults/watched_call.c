@@ -1,6 +1,6 @@
 #include "tests/support/faults/watched_call.h"
 
-/* Longer than a stop lasts at most: max_pause and 100 ms. */
+/* Longer than a stop lasts: max_pause. */
 #define WATCHED_HOLD_US 450000
 
 int
