@@ -7,7 +7,8 @@
 # Behind each program: seconds from start to end, and CPU time.
 #
 # Usage: run.sh [-w WRAPPER] PROGRAM...   (WRAPPER: words in front of each)
-# Environment: BUILD, JOBS (the number of CPUs), TEST_TIMEOUT (600 s a program).
+# Environment: BUILD, JOBS (one more than CPUs, as tests sleep), TEST_TIMEOUT (600 s a
+# program).
 set -u
 BUILD=${BUILD:-build}
 export BUILD
@@ -121,7 +122,7 @@ for program in $(in_order "$@"); do
 	fi
 done
 touch "$results/alone" "$results/together"
-xargs -r -n 1 -P "${JOBS:-$(nproc)}" sh "$0" --one "$results" \
+xargs -r -n 1 -P "${JOBS:-$(($(nproc) + 1))}" sh "$0" --one "$results" \
 	<"$results/together"
 xargs -r -n 1 sh "$0" --one "$results" <"$results/alone"
 if [ -z "$WRAPPER" ]; then

@@ -22,6 +22,9 @@ CORPUS   := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/corpus/*.c)) 
 	tests/corpus/plugins/*.c)) \
 	$(BUILD)/tests/corpus/preload.so
 
+# One more than CPUs: many tests sleep, as they wait for a program or a time-out.
+TEST_JOBS ?= $(shell expr $(JOBS) + 1)
+
 CHECK_CFLAGS = $$(pkg-config --cflags check)
 CHECK_LIBS = $$(pkg-config --libs check)
 
@@ -205,12 +208,12 @@ check-built: tests check-layers check-context check-documents
 
 check: ## run the tests
 	$(Q)$(MAKE) --no-print-directory -j$(JOBS) check-built
-	$(Q)BUILD=$(BUILD) JOBS=$(JOBS) sh tests/run.sh $(LIVE) $(SCRIPTS) \
+	$(Q)BUILD=$(BUILD) JOBS=$(TEST_JOBS) sh tests/run.sh $(LIVE) $(SCRIPTS) \
 		$(UNIT) $(UNIT_CXX) $(EXAMPLES_CHECK)
 
 check-unit: ## the tests that need no other process, in under a minute
 	$(Q)$(MAKE) --no-print-directory -j$(JOBS) $(UNIT) $(UNIT_CXX)
-	$(Q)BUILD=$(BUILD) JOBS=$(JOBS) sh tests/run.sh $(UNIT) $(UNIT_CXX)
+	$(Q)BUILD=$(BUILD) JOBS=$(TEST_JOBS) sh tests/run.sh $(UNIT) $(UNIT_CXX)
 
 check-stop-methods: tests $(STOP_METHOD_AIDS) ## the tests by ptrace and by signal, traced, denied
 	$(Q)BUILD=$(BUILD) sh tests/stop_methods.sh $(UNIT) $(UNIT_CXX) $(LIVE) \

@@ -50,18 +50,19 @@ play() {
 	name="$1, $2" source=$sources/$2 wanted=$3
 	shift 3
 	rm -f "$work/program"
+	if "$@" -std=c++17 -D_GNU_SOURCE -I. "$source" \
+	    -o "$work/program" 2>"$work/errors"; then
+		check_process "$wanted" "$work/program"
+		return
+	fi
+	# Is the compiler there at all, with its library?
 	echo "#include <memory>" >"$work/any.cc"
 	echo "int main() { return 0; }" >>"$work/any.cc"
-	if ! "$@" -o "$work/any" "$work/any.cc" 2>"$work/errors"; then
-		echo "SKIPPED: $name: $(head -n 1 "$work/errors")"
-		return
-	fi
-	if ! "$@" -std=c++17 -D_GNU_SOURCE -I. "$source" \
-	    -o "$work/program" 2>"$work/errors"; then
+	if "$@" -o "$work/any" "$work/any.cc" 2>"$work/missing"; then
 		fail "not compiled: $(cat "$work/errors")"
-		return
+	else
+		echo "SKIPPED: $name: $(head -n 1 "$work/missing")"
 	fi
-	check_process "$wanted" "$work/program"
 }
 
 play_c() {
