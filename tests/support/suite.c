@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #define TIMEOUT 240 /* of a test that hangs, s */
 
@@ -76,11 +77,17 @@ make_suite(void)
 	return suite;
 }
 
+bool
+suite_is_filtered(void)
+{
+	return prctl(PR_GET_SECCOMP) != 0;
+}
+
 int
 main(int argc, char **argv)
 {
 	const struct suite_line *line;
-	bool has_tests = false;
+	bool has_tests = false, injects = false;
 	int status = -1;
 
 	for (line = first; line != NULL && status < 0; line = line->next)
@@ -92,6 +99,13 @@ main(int argc, char **argv)
 		if (line->suite != NULL && line->suite->begin != NULL)
 			line->suite->begin();
 		has_tests |= line->test != NULL;
+		injects |= line->suite != NULL && line->suite->injects;
+	}
+	if (injects && suite_is_filtered()) {
+		printf("SKIPPED: %s: under a seccomp filter no process can be"
+		       " made to do a system call\n",
+		    program_invocation_short_name);
+		return 77;
 	}
 	if (!has_tests) {
 		printf("SKIPPED: no test for this CPU\n");

@@ -38,6 +38,12 @@ struct suite {
 	void (*begin)(void);                    /* before the first test */
 
 	/*
+	 * Its tests make other processes do system calls, which is refused
+	 * under a seccomp filter, as in a container: the program is skipped.
+	 */
+	bool injects;
+
+	/*
 	 * For a program that starts itself: its exit status, or -1 to run the
 	 * tests.
 	 */
@@ -89,6 +95,12 @@ void suite_add(struct suite_line *line);
 	SUITE_ADD(case_##name_, __LINE__, .setup = (setup_), \
 	    .teardown = (teardown_))                         \
 	struct suite
+
+/*
+ * True under a seccomp filter, as in a container; true also if the filter does
+ * not let us ask (SECCOMP_MODE_FILTER is 2).
+ */
+bool suite_is_filtered(void);
 
 /* Run SUITE as CK_VERBOSITY says; the program's exit status. */
 static inline int

@@ -382,4 +382,4 @@ play(int argc, char **argv)
 	return -1;
 }
 
-SUITE(.play = play, .timeout = 400);
+SUITE(.injects = true, .play = play, .timeout = 400);

@@ -249,4 +249,4 @@ TEST(waits_for_another_check)
 	busy_expect_unharmed(&victim);
 }
 
-SUITE(.timeout = 1200);
+SUITE(.injects = true, .timeout = 1200);

@@ -261,4 +261,4 @@ TEST_LOOP(holes_stay, 0, 2)
 	expect_unharmed();
 }
 
-SUITE(.timeout = 300);
+SUITE(.injects = true, .timeout = 300);

@@ -328,4 +328,4 @@ TEST_LOOP(a_killed_copy_is_not_checked, 0, 2)
 	mu_check_release(&answer);
 }
 
-SUITE(.teardown = teardown);
+SUITE(.injects = true, .teardown = teardown);

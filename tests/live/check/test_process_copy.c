@@ -309,4 +309,4 @@ TEST_LOOP(deadline_threads, 0, 2)
 	copied_end(&victim);
 }
 
-SUITE(.setup = captured_setup, .teardown = captured_teardown);
+SUITE(.injects = true, .setup = captured_setup, .teardown = captured_teardown);

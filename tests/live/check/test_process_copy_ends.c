@@ -397,4 +397,4 @@ TEST(nothing_to_drop)
 	must_drop(getpid());
 }
 
-SUITE(.setup = captured_setup, .teardown = captured_teardown);
+SUITE(.injects = true, .setup = captured_setup, .teardown = captured_teardown);

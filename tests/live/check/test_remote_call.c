@@ -586,4 +586,4 @@ TEST(late)
 	threaded_end(&threaded);
 }
 
-SUITE(.setup = captured_setup, .teardown = captured_teardown);
+SUITE(.injects = true, .setup = captured_setup, .teardown = captured_teardown);

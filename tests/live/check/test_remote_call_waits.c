@@ -377,4 +377,4 @@ TEST(stopped_in_between)
 	sitter_end(pid);
 }
 
-SUITE(.setup = captured_setup, .teardown = captured_teardown);
+SUITE(.injects = true, .setup = captured_setup, .teardown = captured_teardown);

@@ -56,10 +56,22 @@ starts_process(size_t leaks)
 	return faults_of_children() != before;
 }
 
+/* Under a filter an image is searched, by a process. */
+static bool
+always_starts_one(void)
+{
+	if (!suite_is_filtered())
+		return false;
+	printf("SKIPPED: in_thread: not under a seccomp filter\n");
+	return true;
+}
+
 TEST(no_process)
 {
 	uintptr_t block;
 
+	if (always_starts_one())
+		return;
 	ck_assert(!starts_process(0));
 	block = block_new(72);
 	ck_assert(!starts_process(1));
@@ -126,6 +138,8 @@ TEST(epoll)
 	uintptr_t block = block_new(72);
 	int ends[2], set = epoll_create1(0), other = epoll_create1(0);
 
+	if (always_starts_one())
+		return;
 	ck_assert_int_eq(pipe(ends), 0);
 	EXPECT_LOST(block);
 	hold_in_kernel(set, ends[0], block, EPOLL_CTL_ADD);
