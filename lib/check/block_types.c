@@ -29,7 +29,11 @@ mu_block_types_want(struct mu_block_types *wanted, uintptr_t begin, size_t size,
 		wanted->blocks, wanted->count, wanted->max, 256, MOST))
 		return;
 	block = &wanted->blocks[wanted->count++];
-	*block = (struct mu_typed_block) { .begin = begin, .size = size };
+	*block = (struct mu_typed_block) {
+		.begin = begin,
+		.size = size,
+		.declared = true,
+	};
 	for (i = 0; i < sizeof(block->head) && i < size; i++)
 		if (head[i] != 0)
 			block->num_head = i + 1;
@@ -176,19 +180,28 @@ mu_block_types_ask(struct mu_block_types *wanted,
 		doubt_sizes(wanted);
 }
 
+struct mu_type *
+mu_block_types_at(const struct mu_block_types *wanted, uintptr_t begin)
+{
+	size_t low = 0;
+
+	if (wanted->types == NULL)
+		return NULL;
+	mu_bisect(low, wanted->count, i, wanted->blocks[i].begin < begin);
+	if (low == wanted->count || wanted->blocks[low].begin != begin)
+		return NULL;
+	return &wanted->types[low];
+}
+
 bool
 mu_block_types_find(
     const struct mu_block_types *wanted, uintptr_t begin, struct mu_type *type)
 {
-	size_t low = 0;
+	const struct mu_type *found = mu_block_types_at(wanted, begin);
 
 	*type = (struct mu_type) { .source = MU_TYPE_NONE };
-	if (wanted->types == NULL)
-		return false;
-	mu_bisect(low, wanted->count, i, wanted->blocks[i].begin < begin);
-	if (low == wanted->count || wanted->blocks[low].begin != begin)
-		return false;
-	*type = wanted->types[low];
+	if (found != NULL)
+		*type = *found;
 	return type->name != NULL;
 }
 

@@ -31,6 +31,13 @@ void mu_block_types_ask(struct mu_block_types *wanted,
 bool mu_block_types_find(
     const struct mu_block_types *wanted, uintptr_t begin, struct mu_type *type);
 
+/*
+ * The type of the block at BEGIN believed otherwise: its place; NULL: it was
+ * not asked for.
+ */
+struct mu_type *mu_block_types_at(
+    const struct mu_block_types *wanted, uintptr_t begin);
+
 /* Free the types. Accepts the zero value. */
 void mu_block_types_close(struct mu_block_types *wanted);
 

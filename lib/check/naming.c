@@ -233,6 +233,14 @@ find_type(void *ctx, uintptr_t begin, struct mu_type *type)
 	return mu_block_types_find(&naming->types, begin, type);
 }
 
+static const char *
+find_field(void *ctx, uintptr_t begin)
+{
+	const struct mu_naming *naming = ctx;
+
+	return mu_hold_types_field(&naming->holds, begin);
+}
+
 void
 mu_naming_open(struct mu_report *answer, const struct mu_mapping *mappings,
     size_t num_mappings, const struct mu_recorder *recorder)
@@ -249,6 +257,7 @@ mu_naming_open(struct mu_report *answer, const struct mu_mapping *mappings,
 	answer->names = (struct mu_names) {
 		.find = find,
 		.find_type = find_type,
+		.find_field = find_field,
 		.ctx = naming,
 		.words = true,
 	};
@@ -293,11 +302,14 @@ mu_naming_ask(struct mu_report *answer, const struct mu_symbols_source *source,
 	naming->helper.source = &own;
 	naming->helper.rights = *rights;
 	naming->helper.find_type = mu_types_answer;
+	naming->helper.find_declared = mu_types_declared;
 	if (!mu_symbol_helper_ask(&naming->helper, naming->questions,
 		naming->answers, naming->count, now + span))
 		strlcpy(answer->names_note, naming->helper.why,
 		    sizeof(answer->names_note));
 	mu_block_types_ask(&naming->types, &naming->helper, now + span);
+	mu_hold_types_ask(&naming->holds, &naming->types, &answer->entries,
+	    &naming->helper, now + span);
 	mu_helper_stop(&naming->helper);
 	naming->helper.source = NULL;
 }
@@ -315,6 +327,7 @@ mu_naming_close(struct mu_report *answer)
 	free(naming->questions);
 	free(naming->answers);
 	mu_block_types_close(&naming->types);
+	mu_hold_types_close(&naming->holds);
 	free(naming);
 	answer->naming = NULL;
 	answer->names = (struct mu_names) { .find = NULL };

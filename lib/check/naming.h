@@ -7,6 +7,7 @@
 #define LIB_CHECK_NAMING_H
 
 #include "lib/check/block_types.h"
+#include "lib/check/hold_types.h"
 #include "lib/writers/report.h"
 
 struct mu_recorder;
@@ -23,6 +24,7 @@ struct mu_naming {
 	struct mu_symbol_answer *answers;
 	size_t count;
 	struct mu_block_types types; /* of the first block of each entry */
+	struct mu_hold_types holds;  /* of what hangs on groups' examples */
 };
 
 /*

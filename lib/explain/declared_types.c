@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#define WORD sizeof(uintptr_t)
 #define ASKED ((size_t)1024)         /* questions at a time */
 #define FIRST_ROOM ((size_t)1 << 10) /* a power of 2 */
 #define MOST ((size_t)1 << 20)       /* types */
@@ -111,24 +110,4 @@ mu_declared_types_ask(struct mu_declared_types *types)
 		ask_some(types, i, count - i < ASKED ? count - i : ASKED);
 	types->num_wanted = 0;
 	return count > 0 && !types->no_memory;
-}
-
-const struct mu_declared_field *
-mu_declared_types_field(const struct mu_declared *declared, size_t offset)
-{
-	const struct mu_declared_field *field;
-	size_t i, into;
-
-	for (i = 0; declared != NULL && i < declared->num_fields; i++) {
-		field = &declared->fields[i];
-		if (field->offset < 0 || offset < (uint64_t)field->offset)
-			continue;
-		into = offset - (size_t)field->offset;
-		if (into < WORD ||
-		    (field->stride > 0 && into % field->stride < WORD &&
-			(field->count == 0 ||
-			    into / field->stride < field->count)))
-			return field;
-	}
-	return NULL;
 }

@@ -40,10 +40,4 @@ const struct mu_declared *mu_declared_types_known(
 /* Ask for what was wanted. Returns false if that was nothing, or no memory. */
 bool mu_declared_types_ask(struct mu_declared_types *types);
 
-/*
- * The field of DECLARED that has the byte at OFFSET of an object; NULL: none.
- */
-const struct mu_declared_field *mu_declared_types_field(
-    const struct mu_declared *declared, size_t offset);
-
 #endif

@@ -18,7 +18,7 @@ field_name(struct mu_explaining *explaining, const struct mu_declared *declared,
     size_t offset, size_t row)
 {
 	const struct mu_declared_field *field =
-	    mu_declared_types_field(declared, offset);
+	    mu_declared_field_at(declared, offset);
 	char name[NAME_SIZE], element[32] = "", index[32] = "";
 	const char *rest;
 	int length;

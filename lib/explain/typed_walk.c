@@ -44,19 +44,6 @@ struct edge {
 	bool certain;     /* the object is of its type */
 };
 
-/* What malloc(SIZE) of glibc lets a program use: 24, 40, 56 ... bytes. */
-static uint64_t
-usable(uint64_t size)
-{
-	return size <= 24 ? 24 : ((size + 8 + 15) & ~(uint64_t)15) - 8;
-}
-
-static bool
-fits(uint64_t size, size_t block)
-{
-	return usable(size) == block || usable(size) + TAIL == block;
-}
-
 static void
 push(struct walk *walk, struct object object)
 {
@@ -88,8 +75,9 @@ row_of(const struct mu_declared *declared, size_t block)
 
 	if (count < 2 && !(declared->scalar && count > 0))
 		return 0;
-	return declared->scalar || fits(count * size, block) ? (size_t)count
-							     : 0;
+	return declared->scalar || mu_declared_fits(count * size, block)
+	    ? (size_t)count
+	    : 0;
 }
 
 static uintptr_t
@@ -113,7 +101,7 @@ is_vector(const struct edge *edge, const struct mu_declared *declared,
 	    edge->value == block->range.begin && end >= edge->value &&
 	    all >= end && all > edge->value && all <= block->range.end &&
 	    (all - edge->value) % declared->size == 0 &&
-	    fits(all - edge->value, mu_range_size(block->range));
+	    mu_declared_fits(all - edge->value, mu_range_size(block->range));
 }
 
 /* True if what BLOCK begins with can be a pointer where one is declared. */
@@ -202,7 +190,7 @@ follow(struct walk *walk, const struct edge *edge,
 		type.elements =
 		    (uint32_t)((word_at(edge, 2) - edge->value) / target->size);
 	} else if (!target->scalar && !target->virtual &&
-	    fits(target->size, size)) {
+	    mu_declared_fits(target->size, size)) {
 		type.certain = edge->certain && !edge->field->one_of &&
 		    !target->extended && target->complete &&
 		    is_plausible(walk, target, &block);

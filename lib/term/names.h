@@ -23,6 +23,9 @@ struct mu_names {
 	bool (*find)(void *ctx, uintptr_t address, struct mu_symbol *symbol);
 	/* The type of the block at BEGIN; NULL: types are not known. */
 	bool (*find_type)(void *ctx, uintptr_t begin, struct mu_type *type);
+	/* The field through which the block at BEGIN hangs on a group's
+	 * example, or on a block before it: "orders"; or NULL. */
+	const char *(*find_field)(void *ctx, uintptr_t begin);
 	void *ctx;
 	bool words; /* name what block contents point to, too */
 };
@@ -40,6 +43,14 @@ bool mu_names_find(
  */
 bool mu_names_find_type(
     const struct mu_names *names, uintptr_t begin, struct mu_type *type);
+
+/* What NAMES' find_field returns; NULL if it has none. */
+static inline const char *
+mu_names_find_field(const struct mu_names *names, uintptr_t begin)
+{
+	return names->find_field == NULL ? NULL
+					 : names->find_field(names->ctx, begin);
+}
 
 /* How many whole words of the contents of LEAK are shown: at most 4. */
 size_t mu_names_words(const struct Leak *leak);

@@ -396,6 +396,7 @@ mu_structure_find(struct mu_structures *structures, struct mu_symbols *symbols,
 		.name = best.layout->name,
 		.source = MU_TYPE_DWARF,
 	};
+	structures->class = best.layout->name;
 	if (mu_container_part(best.layout->name, structures->name,
 		sizeof(structures->name))) {
 		type->name = structures->name;

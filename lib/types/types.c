@@ -122,12 +122,20 @@ open_types(void **state, struct mu_symbols *symbols)
 static void
 find_declaration(struct mu_types *types, struct mu_type *type)
 {
+	uintptr_t address = types->head.words[0];
 	const struct mu_vtable *vtable =
-	    mu_vtable_known(&types->vtables, types->head.words[0]);
+	    mu_vtable_known(&types->vtables, address);
+	const char *name =
+	    vtable == NULL ? types->structures.class : vtable->name;
+	const struct mu_loaded *list;
+	size_t count = 0;
 
-	if (vtable != NULL && type->offset == 0 && type->stride == 0)
-		type->id = mu_declarations_named(
-		    &types->declarations, types->head.words[0], vtable->name);
+	list = mu_symbols_loaded(types->symbols, &count);
+	if (vtable == NULL && count > 0)
+		address = list[0].first->range.begin; /* the program's */
+	if (name != NULL && type->offset == 0 && type->stride == 0)
+		type->id =
+		    mu_declarations_named(&types->declarations, address, name);
 }
 
 bool
@@ -137,11 +145,14 @@ mu_types_answer(void **state, struct mu_symbols *symbols,
 	struct mu_types *types = open_types(state, symbols);
 
 	*type = (struct mu_type) { .source = MU_TYPE_NONE };
+	if (types != NULL)
+		types->structures.class = NULL;
 	if (types == NULL || !read_head(types, block) ||
 	    !find_type(types, type))
 		return false;
 	if (block->declared &&
 	    (type->source == MU_TYPE_VTABLE || type->source == MU_TYPE_RTTI ||
+		type->source == MU_TYPE_DWARF ||
 		type->source == MU_TYPE_CONTAINER))
 		find_declaration(types, type);
 	return true;

@@ -106,6 +106,7 @@ put_hold(const struct mu_out *out, const struct mu_names *names,
     const struct mu_lost_group *group, const struct mu_lost_hold *hold,
     bool contents)
 {
+	const char *field = mu_names_find_field(names, hold->address);
 	unsigned depth = depth_of(group, hold);
 	struct mu_type type;
 
@@ -117,6 +118,10 @@ put_hold(const struct mu_out *out, const struct mu_names *names,
 		mu_put(out, "[]");
 	else
 		mu_put(out, "+0x%zx", hold->offset);
+	if (field != NULL) {
+		mu_put(out, " .");
+		mu_put_safe(out, field);
+	}
 	mu_put(out, "  %zu \u00d7 ", hold->count);
 	put_kind(out, &type, hold->size);
 	if (hold->again)

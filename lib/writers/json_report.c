@@ -166,17 +166,23 @@ put_object(const struct mu_out *out, json_t *object)
 	return put_dump(out, object, JSON_EMBED);
 }
 
-/* The path from the example to HOLD: "+0x10[]+0x8". */
-static void
-put_field(const struct mu_out *out, const struct mu_lost_group *group,
-    const struct mu_lost_hold *hold)
+/* The path from the example to HOLD: "orders[]+0x8"; false: it was cut. */
+static bool
+field_path(struct mu_text *path, const struct mu_lost_group *group,
+    const struct mu_lost_hold *hold, const struct mu_names *names)
 {
-	if (hold->parent > 0)
-		put_field(out, group, &group->holds[hold->parent - 1]);
-	if (hold->element)
-		mu_put(out, "[]");
-	else
-		mu_put(out, "+0x%zx", hold->offset);
+	const char *field = mu_names_find_field(names, hold->address);
+
+	if (hold->parent > 0 &&
+	    !field_path(path, group, &group->holds[hold->parent - 1], names))
+		return false;
+	if (field != NULL)
+		mu_text_add(path, "%s%s", hold->parent > 0 ? "." : "", field);
+	if (hold->element && field == NULL)
+		mu_text_add(path, "[]");
+	else if (field == NULL)
+		mu_text_add(path, "+0x%zx", hold->offset);
+	return true;
 }
 
 static bool
@@ -184,14 +190,17 @@ put_hold(const struct mu_out *out, const struct mu_lost_group *group,
     const struct mu_lost_hold *hold, bool contents,
     const struct mu_names *names)
 {
+	char field[512] = "";
+	struct mu_text path = { field, sizeof(field), 0 };
 	struct mu_type type;
 	bool ok;
 
-	mu_put(out, "{\"field\": \"");
-	put_field(out, group, hold);
+	field_path(&path, group, hold, names);
+	mu_put(out, "{\"field\": ");
+	ok = put_value(out, mu_json_text(field));
 	mu_names_find_type(names, hold->address, &type);
-	mu_put(out, "\", \"type\": ");
-	ok = put_value(out, mu_json_name(type.name));
+	mu_put(out, ", \"type\": ");
+	ok &= put_value(out, mu_json_name(type.name));
 	mu_put(out, ", \"size\": ");
 	ok &= put_value(
 	    out, hold->size > 0 ? mu_json_count(hold->size) : json_null());

@@ -62,6 +62,20 @@ read_text() {
 		fail "more than 100 entries"
 }
 
+# Fields by what is declared, and types of what hangs there.
+read_fields() {
+	"$command" -q -p "$pid" >"$work/text"
+	for row in 'in 99 blocks: 10 × Session, 89 blocks hang on them' \
+	    '+0x10 .plain  1 × Plain' '+0x38 .orders  1 × Plain\*\[\]' \
+	    '\[\]  4 × Plain' '+0x0 .next  4 × probably node, which hang'; do
+		grep -q "$row\$\|$row " "$work/text" ||
+			fail "no $row: $(cat "$work/text")"
+	done
+	"$command" -q --format=json -p "$pid" >"$work/report"
+	grep -q '"field": "orders\[\]", "type": "Plain"' "$work/report" ||
+		fail "no field: $(cat "$work/report")"
+}
+
 if ! command -v python3 >/dev/null; then
 	echo "SKIPPED: no python3"
 	exit 77
@@ -80,6 +94,14 @@ for compiler in "g++ -O0" "g++ -O2 -s" "clang++ -O1"; do
 	[ "$compiler" != "g++ -O2 -s" ] || read_text
 	let_go
 done
+if g++ -g -O1 -std=c++17 -D_GNU_SOURCE -I. $sources/fields.cc -o "$work/fields" \
+    2>"$work/errors"; then
+	start "$work/fields"
+	read_fields
+	stop
+else
+	echo "SKIPPED: no g++: $(head -n 1 "$work/errors")"
+fi
 # shellcheck disable=SC2086
 "$command" $json -o "$work/report" -- "$program" ends >"$said"
 judge "--" 1

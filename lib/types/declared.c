@@ -1,0 +1,36 @@
+#include "lib/types/declared.h"
+
+#define WORD sizeof(uintptr_t)
+#define TAIL 16 /* bytes that malloc() may add to a block */
+
+const struct mu_declared_field *
+mu_declared_field_at(const struct mu_declared *declared, size_t offset)
+{
+	const struct mu_declared_field *field;
+	size_t i, into;
+
+	for (i = 0; declared != NULL && i < declared->num_fields; i++) {
+		field = &declared->fields[i];
+		if (field->offset < 0 || offset < (uint64_t)field->offset)
+			continue;
+		into = offset - (size_t)field->offset;
+		if (into < WORD ||
+		    (field->stride > 0 && into % field->stride < WORD &&
+			(field->count == 0 ||
+			    into / field->stride < field->count)))
+			return field;
+	}
+	return NULL;
+}
+
+static uint64_t
+usable(uint64_t size)
+{
+	return size <= 24 ? 24 : ((size + 8 + 15) & ~(uint64_t)15) - 8;
+}
+
+bool
+mu_declared_fits(uint64_t size, size_t block)
+{
+	return usable(size) == block || usable(size) + TAIL == block;
+}
