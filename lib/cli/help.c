@@ -115,7 +115,7 @@ static const char reports[] =
     "      --all              with --why: also every reference to it\n"
     "      --in-use           show what lives, by size, type and"
     " stack\n"
-    "      --format=FORMAT    text or json (default text)\n"
+    "      --format=FORMAT    text, json or html (default text)\n"
     "  -o, --output=FILE      write to FILE, with mode 0600\n"
     "  -q, --quiet            show no progress\n"
     "      --color=WHEN       auto, always or never (default"

@@ -149,6 +149,8 @@ take_word(const struct mu_cli_value *value, const char *const *names,
 	return expected(value, list, why);
 }
 
+#define PAGE_HOLDERS 50 /* of --format=html, unless --retained says */
+
 static enum mu_status
 take_format(struct mu_cli_options *options, const struct mu_cli_value *value,
     struct mu_why *why)
@@ -161,6 +163,12 @@ take_format(struct mu_cli_options *options, const struct mu_cli_value *value,
 		names[i] = mu_writers[i]->name;
 	status = take_word(value, names, &choice, why);
 	options->writer = mu_writers[choice];
+	/* The page shows what holds the rest. */
+	if (options->writer == &mu_writer_html) {
+		options->explain.in_use = true;
+		if (options->explain.retained == 0)
+			options->explain.retained = PAGE_HOLDERS;
+	}
 	return status;
 }
 

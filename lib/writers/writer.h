@@ -34,6 +34,7 @@ extern const struct mu_writer *const mu_writers[];
 
 extern const struct mu_writer mu_writer_text; /* lib/writers/text_report.c */
 extern const struct mu_writer mu_writer_json; /* lib/writers/json_report.c */
+extern const struct mu_writer mu_writer_html; /* lib/writers/html_report.c */
 
 /*
  * The library's format, in lib/writers/leaks_text.c:

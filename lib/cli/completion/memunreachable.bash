@@ -31,7 +31,7 @@ _memunreachable() {
 		return
 		;;
 	--format)
-		mapfile -t COMPREPLY < <(compgen -W 'text json' -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W 'text json html' -- "$cur")
 		return
 		;;
 	--unchecked)
