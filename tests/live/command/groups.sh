@@ -96,9 +96,9 @@ for compiler in "g++ -O0" "g++ -O2 -s" "clang++ -O1"; do
 done
 if g++ -g -O1 -std=c++17 -D_GNU_SOURCE -I. $sources/fields.cc -o "$work/fields" \
     2>"$work/errors"; then
-	start "$work/fields"
+	hold "$work/fields"
 	read_fields
-	stop
+	let_go
 else
 	echo "SKIPPED: no g++: $(head -n 1 "$work/errors")"
 fi

@@ -9,10 +9,6 @@ for name in chromium chromium-browser google-chrome; do
 	[ -n "$browser" ] || browser=$(command -v "$name")
 done
 
-is_ready() {
-	grep -q '^ready' "$work/said" 2>/dev/null
-}
-
 # The document of PAGE after its script, to $work/dom; errors to $work/errors.
 look() {
 	HOME=$work timeout 300 "$browser" --headless --no-sandbox --disable-gpu \
@@ -36,17 +32,10 @@ if ! command -v python3 >/dev/null || ! command -v g++ >/dev/null; then
 fi
 g++ -g -O1 -std=c++17 -D_GNU_SOURCE -I. tests/live/command/groups/fields.cc \
     -o "$work/program<b>&" || fail "not compiled"
-mkfifo "$work/in"
-"$work/program<b>&" <"$work/in" >"$work/said" &
-pid=$!
-pids=$pid
-exec 9>"$work/in"
-await is_ready || fail "not ready"
+hold "$work/program<b>&"
 "$command" --format=html --contents -o "$work/page.html" -p "$pid"
 [ $? -eq 23 ] || fail "status"
-exec 9>&-
-wait "$pid"
-pids=
+let_go
 
 grep -q "style-src 'sha256-$(hash_of style)'; script-src 'sha256-$(hash_of script)'" \
     "$work/page.html" || fail "the policy has other hashes"
