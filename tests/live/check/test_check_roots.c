@@ -8,6 +8,7 @@
 
 #include "lib/check/check.h"
 #include "tests/support/built.h"
+#include "tests/support/folder.h"
 #include "tests/support/graph/answer_array.h"
 #include "tests/support/stop/busy_victim.h"
 #include "tests/support/suite.h"
@@ -177,23 +178,19 @@ TEST_LOOP(secret_memory, 0, 2)
 static enum mu_status
 check_core(struct mu_report *answer)
 {
-	static char folder[] = "/tmp/check_roots.XXXXXX", path[PATH_MAX];
+	static char folder[FOLDER_SIZE], path[PATH_MAX];
 	struct mu_check check = {
 		.core = path,
 		.timeout_ns = 60ull * 1000 * 1000 * 1000,
 		.limit = 100,
 	};
-	char command[2 * PATH_MAX];
 	enum mu_status status;
 
-	ck_assert_ptr_nonnull(mkdtemp(folder));
+	folder_make(folder);
 	snprintf(path, sizeof(path), "%s/core.%d", folder, (int)watched);
-	snprintf(command, sizeof(command), "gcore -o %s/core %d >%s/log 2>&1",
-	    folder, (int)watched, folder);
-	ck_assert_int_eq(system(command), 0);
+	folder_core(folder, watched);
 	status = mu_check_core(&check, answer);
-	snprintf(command, sizeof(command), "rm -r %s", folder);
-	ck_assert_int_eq(system(command), 0);
+	folder_remove(folder);
 	return status;
 }
 

@@ -9,6 +9,7 @@
 #include "heapwalk/memory/remote_window.h"
 #include "lib/check/check.h"
 #include "mu/status.h"
+#include "tests/support/folder.h"
 #include "tests/support/hide.h"
 #include "tests/support/suite.h"
 
@@ -225,17 +226,12 @@ TEST(memory_does_not_grow_with_the_target)
 
 /* The front of the file's name; false: there is no gcore. */
 static bool
-take_core(char path[64])
+take_core(char folder[FOLDER_SIZE])
 {
-	char command[256];
-
-	strcpy(path, "/tmp/check_window.XXXXXX");
 	if (system("command -v gcore >/dev/null") != 0)
 		return false;
-	ck_assert_ptr_nonnull(mkdtemp(path));
-	snprintf(command, sizeof(command), "gcore -o %s/core %d >%s/log 2>&1",
-	    path, target, path);
-	ck_assert_int_eq(system(command), 0);
+	folder_make(folder);
+	folder_core(folder, target);
 	return true;
 }
 
@@ -243,7 +239,7 @@ take_core(char path[64])
 TEST(memory_does_not_grow_with_the_core)
 {
 	size_t span = (size_t)MANY * (MANY_SIZE + 8), bytes;
-	char folder[64], core[96], command[96];
+	char folder[FOLDER_SIZE], core[96];
 
 	start_target(true);
 	if (!take_core(folder)) {
@@ -252,8 +248,7 @@ TEST(memory_does_not_grow_with_the_core)
 	}
 	snprintf(core, sizeof(core), "%s/core.%d", folder, target);
 	bytes = check_alone(0, core);
-	snprintf(command, sizeof(command), "rm -rf %s", folder);
-	ck_assert_int_eq(system(command), 0);
+	folder_remove(folder);
 	ck_assert_msg(bytes < span / 100 * 12 + 32 * MIB, "%zu bytes", bytes);
 }
 

@@ -12,6 +12,7 @@
 #include <sys/un.h>
 
 #include "mu/arch/cpu.h"
+#include "tests/support/folder.h"
 #include "tests/support/pass/log_scenarios.h"
 #include "tests/support/scenario.h"
 #include "tests/support/suite.h"
@@ -343,22 +344,18 @@ TEST(help)
  * not taken.
  */
 
-static char folder[64];
+static char folder[FOLDER_SIZE];
 
 static void
 make_folder(void)
 {
-	strcpy(folder, "/tmp/mu-log-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(folder));
+	folder_make(folder);
 }
 
 static void
 drop_folder(void)
 {
-	char command[128];
-
-	snprintf(command, sizeof(command), "rm -rf '%s'", folder);
-	ck_assert_int_eq(system(command), 0);
+	folder_remove(folder);
 }
 
 CASE(log_sinks, make_folder, drop_folder);

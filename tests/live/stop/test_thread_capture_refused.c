@@ -10,30 +10,14 @@
 
 #include "mu/sys.h"
 #include "tests/support/stop/captured.h"
+#include "tests/support/stop/waiting_child.h"
 #include "tests/support/suite.h"
 
-/* A debugger: a separate process that seizes TID and waits. */
-static pid_t
-start_tracer(pid_t tid)
+static bool
+trace_as_debugger(const void *tid)
 {
-	int ready[2];
-	char byte;
-	pid_t pid;
-
-	ck_assert_int_eq(pipe(ready), 0);
-	pid = fork();
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		prctl(PR_SET_NAME, "a debugger");
-		if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) == 0)
-			(void)!write(ready[1], "", 1);
-		for (;;)
-			pause();
-	}
-	close(ready[1]);
-	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
-	close(ready[0]);
-	return pid;
+	prctl(PR_SET_NAME, "a debugger");
+	return ptrace(PTRACE_SEIZE, *(const pid_t *)tid, NULL, NULL) == 0;
 }
 
 TEST_LOOP(already_traced, 0, 2)
@@ -50,7 +34,7 @@ TEST_LOOP(already_traced, 0, 2)
 	 * The leader, or one thread in the middle, is refused: the others are
 	 * released.
 	 */
-	tracer = start_tracer(tids[_i == 0 ? 0 : 5]);
+	tracer = waiting_child(trace_as_debugger, &tids[_i == 0 ? 0 : 5]);
 	must_not_stop(threaded.pid, MU_ERR_ALREADY_TRACED, NULL);
 	snprintf(words, sizeof(words), "traced by %d (a debugger)", tracer);
 	ck_assert_msg(

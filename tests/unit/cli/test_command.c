@@ -9,11 +9,12 @@
 #include "lib/command/environment.h"
 #include "lib/command/file.h"
 #include "lib/state/options.h"
+#include "tests/support/folder.h"
 #include "tests/support/suite.h"
 
 #define NOBODY 65534
 
-static char folder[] = "/tmp/test_cli_command.XXXXXX";
+static char folder[FOLDER_SIZE];
 static char path[200];
 static struct mu_why why;
 
@@ -121,18 +122,14 @@ TEST(library_understands)
 static void
 make_folder(void)
 {
-	ck_assert_ptr_nonnull(mkdtemp(folder));
+	folder_make(folder);
 	ck_assert_int_eq(chmod(folder, 0755), 0);
 }
 
 static void
 remove_folder(void)
 {
-	char command[128];
-
-	snprintf(command, sizeof(command), "rm -rf %s", folder);
-	ck_assert_int_eq(system(command), 0);
-	strcpy(folder + strlen(folder) - 6, "XXXXXX");
+	folder_remove(folder);
 }
 
 /* A file of LENGTH bytes; its path is PATH. */

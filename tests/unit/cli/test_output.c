@@ -5,11 +5,12 @@
 #include <sys/stat.h>
 
 #include "lib/term/output.h"
+#include "tests/support/folder.h"
 #include "tests/support/suite.h"
 
 #define NOBODY 65534
 
-static char folder[] = "/tmp/test_cli_output.XXXXXX";
+static char folder[FOLDER_SIZE];
 static char path[256], other[256];
 static struct mu_output output;
 static struct mu_why why;
@@ -17,7 +18,7 @@ static struct mu_why why;
 static void
 make_folder(void)
 {
-	ck_assert_ptr_nonnull(mkdtemp(folder));
+	folder_make(folder);
 	snprintf(path, sizeof(path), "%s/report", folder);
 	snprintf(other, sizeof(other), "%s/other", folder);
 	why.text[0] = '\0';
@@ -27,10 +28,7 @@ static void
 remove_folder(void)
 {
 	mu_output_close(&output);
-	unlink(path);
-	unlink(other);
-	rmdir(folder);
-	strcpy(folder + strlen(folder) - 6, "XXXXXX");
+	folder_remove(folder);
 }
 
 static void

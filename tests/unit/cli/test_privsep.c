@@ -11,6 +11,7 @@
 #include "mu/sys.h"
 #include "ptrace/live/proc.h"
 #include "ptrace/live/rights.h"
+#include "tests/support/stop/waiting_child.h"
 #include "tests/support/suite.h"
 
 #define NOBODY 65534
@@ -23,27 +24,17 @@ static struct mu_why why;
 /* What becomes of a process before it is looked at. */
 typedef void (*changing)(void);
 
+static bool
+become(const void *change)
+{
+	(*(const changing *)change)();
+	return true;
+}
+
 static pid_t
 start(changing change)
 {
-	int ready[2];
-	pid_t pid;
-	char byte;
-
-	ck_assert_int_eq(pipe(ready), 0);
-	pid = fork();
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		change();
-		if (write(ready[1], "r", 1) != 1)
-			_exit(1);
-		for (;;)
-			pause();
-	}
-	close(ready[1]);
-	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
-	close(ready[0]);
-	return pid;
+	return waiting_child(become, &change);
 }
 
 static void

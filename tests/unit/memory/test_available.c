@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include "heapwalk/memory/available.h"
+#include "tests/support/folder.h"
 #include "tests/support/suite.h"
 
 static char folder[64], meminfo[128], mountinfo[128], own[128], cgroups[128];
@@ -66,8 +67,7 @@ put_named(const char *name, const char *file, const char *text)
 static void
 setup(void)
 {
-	snprintf(folder, sizeof(folder), "/tmp/test_available.XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(folder));
+	folder_make(folder);
 	snprintf(meminfo, sizeof(meminfo), "%s/meminfo", folder);
 	snprintf(own, sizeof(own), "%s/own", folder);
 	snprintf(mountinfo, sizeof(mountinfo), "%s/mountinfo", folder);
@@ -83,10 +83,7 @@ setup(void)
 static void
 teardown(void)
 {
-	char command[128];
-
-	snprintf(command, sizeof(command), "rm -rf %s", folder);
-	ck_assert_int_eq(system(command), 0);
+	folder_remove(folder);
 }
 
 static void

@@ -6,18 +6,18 @@
 
 #include "lib/malloc_debug/dumps/heap_dump.h"
 #include "tests/support/captured_stderr.h"
+#include "tests/support/folder.h"
 #include "tests/support/recorder/recorded_blocks.h"
 #include "tests/support/suite.h"
 
-static char directory[] = "/tmp/test_debug_heap_dump.XXXXXX";
+static char directory[FOLDER_SIZE];
 static char prefix[128], name[256];
 static char text[1 << 20];
 
 static void
 begin(void)
 {
-	strcpy(strrchr(directory, '.'), ".XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(directory));
+	folder_make(directory);
 	snprintf(prefix, sizeof(prefix), "%s/heap", directory);
 	snprintf(name, sizeof(name), "%s.%d.txt", prefix, (int)getpid());
 	made_begin();
@@ -27,25 +27,8 @@ begin(void)
 static void
 end(void)
 {
-	char command[256];
-
 	made_end();
-	snprintf(command, sizeof(command), "rm -r %s", directory);
-	ck_assert_int_eq(system(command), 0);
-}
-
-static const char *
-read_file(const char *file)
-{
-	FILE *in = fopen(file, "r");
-	size_t n;
-
-	if (in == NULL)
-		return NULL;
-	n = fread(text, 1, sizeof(text) - 1, in);
-	text[n] = '\0';
-	fclose(in);
-	return text;
+	folder_remove(directory);
 }
 
 static const char *
@@ -59,7 +42,7 @@ dumped(void)
 	snprintf(
 	    line, sizeof(line), "malloc_debug: Dumping to file: %s\n", name);
 	ck_assert_str_eq(captured_stderr_end(&captured), line);
-	ck_assert_ptr_nonnull(read_file(name));
+	ck_assert_ptr_nonnull(folder_read(name, text, sizeof(text)));
 	return text;
 }
 
@@ -172,16 +155,16 @@ TEST(at_exit)
 	snprintf(file, sizeof(file), "%s.%d.exit.txt", prefix, (int)getpid());
 	made(8, 0x1000, 1, 0);
 	heap_dump_at_exit();
-	ck_assert_ptr_null(read_file(file));
+	ck_assert_ptr_null(folder_read(file, text, sizeof(text)));
 	recorder_options.dump_on_exit = true;
 	recorder_options.backtrace = false;
 	heap_dump_at_exit();
-	ck_assert_ptr_null(read_file(file));
+	ck_assert_ptr_null(folder_read(file, text, sizeof(text)));
 	recorder_options.backtrace = true;
 	captured_stderr_begin(&captured);
 	heap_dump_at_exit();
 	captured_stderr_end(&captured);
-	skip(skip_head(read_file(file), 8, 1),
+	skip(skip_head(folder_read(file, text, sizeof(text)), 8, 1),
 	    "z 1  sz        8  num    1  bt 1000\n");
 	/* Nothing is left beside it. */
 	snprintf(file, sizeof(file), "test $(ls %s | wc -l) = 1", directory);

@@ -6,17 +6,17 @@
 #include "lib/malloc_debug/dumps/journal.h"
 #include "lib/malloc_debug/state/state.h"
 #include "tests/support/captured_stderr.h"
+#include "tests/support/folder.h"
 #include "tests/support/suite.h"
 
-static char directory[] = "/tmp/test_debug_journal.XXXXXX";
+static char directory[FOLDER_SIZE];
 static char name[128];
 static char text[1 << 20];
 
 static void
 begin(void)
 {
-	strcpy(strrchr(directory, '.'), ".XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(directory));
+	folder_make(directory);
 	snprintf(name, sizeof(name), "%s/records", directory);
 	recorder_options.record_allocs_file = name;
 }
@@ -24,30 +24,13 @@ begin(void)
 static void
 end(void)
 {
-	char command[256];
-
-	snprintf(command, sizeof(command), "rm -r %s", directory);
-	ck_assert_int_eq(system(command), 0);
+	folder_remove(directory);
 }
 
 static void
 add(enum journal_op op, uintptr_t pointer, uint64_t first, uint64_t second)
 {
 	journal_end(journal_begin(), op, (void *)pointer, first, second);
-}
-
-static const char *
-read_file(const char *file)
-{
-	FILE *in = fopen(file, "r");
-	size_t n;
-
-	if (in == NULL)
-		return NULL;
-	n = fread(text, 1, sizeof(text) - 1, in);
-	text[n] = '\0';
-	fclose(in);
-	return text;
 }
 
 /* What is written, and TEXT is what is in the file then. */
@@ -59,7 +42,7 @@ written(void)
 	captured_stderr_begin(&captured);
 	journal_dump();
 	ck_assert_str_eq(captured_stderr_end(&captured), "");
-	return read_file(name);
+	return folder_read(name, text, sizeof(text));
 }
 
 /* The next line is "<tid>: WORDS <start> <end>"; their times. */
@@ -216,7 +199,7 @@ TEST(none_to_write)
 	journal_dump();
 	ck_assert_str_eq(captured_stderr_end(&captured),
 	    "malloc_debug: No alloc entries to write.\n");
-	ck_assert_ptr_null(read_file(name));
+	ck_assert_ptr_null(folder_read(name, text, sizeof(text)));
 }
 
 TEST(bad_file_keeps_the_records)
@@ -270,7 +253,8 @@ TEST(writing_does_not_allocate)
 	before = mallinfo().uordblks;
 	journal_dump();
 	ck_assert_int_eq(mallinfo().uordblks, before);
-	ck_assert_ptr_nonnull(strstr(read_file(name), ": malloc 0xfa00 3999 "));
+	ck_assert_ptr_nonnull(strstr(
+	    folder_read(name, text, sizeof(text)), ": malloc 0xfa00 3999 "));
 }
 
 TEST(written_on_exit)
@@ -282,11 +266,12 @@ TEST(written_on_exit)
 	add(JOURNAL_FREE, 0x10, 0, 0);
 	snprintf(file, sizeof(file), "%s.%d", name, (int)getpid());
 	journal_at_exit();
-	ck_assert_ptr_null(read_file(file));
+	ck_assert_ptr_null(folder_read(file, text, sizeof(text)));
 	recorder_options.record_allocs_on_exit = true;
 	journal_at_exit();
 	recorder_options.record_allocs_on_exit = false;
-	is_line(read_file(file), gettid(), "free 0x10", &start, &finish);
+	is_line(folder_read(file, text, sizeof(text)), gettid(), "free 0x10",
+	    &start, &finish);
 }
 
 static pthread_key_t late_key;
@@ -365,7 +350,8 @@ TEST(case_threads)
 			pthread_join(threads[i - 5], NULL);
 		unlink(name);
 		journal_dump();
-		for (at = read_file(name); at != NULL && *at != '\0'; at++)
+		for (at = folder_read(name, text, sizeof(text));
+		     at != NULL && *at != '\0'; at++)
 			lines += strncmp(at, "malloc", 6) == 0;
 	}
 	captured_stderr_end(&captured);
@@ -406,7 +392,7 @@ TEST(off_is_nothing)
 	recorder_options.record_allocs_on_exit = true;
 	journal_at_exit();
 	recorder_options.record_allocs_on_exit = false;
-	ck_assert_ptr_null(read_file(name));
+	ck_assert_ptr_null(folder_read(name, text, sizeof(text)));
 }
 
 SUITE(.setup = begin, .teardown = end);

@@ -3,27 +3,24 @@
 
 #include "lib/malloc_debug/dumps/output_file.h"
 #include "tests/support/captured_stderr.h"
+#include "tests/support/folder.h"
 #include "tests/support/suite.h"
 
-static char directory[] = "/tmp/test_debug_output_file.XXXXXX";
+static char directory[FOLDER_SIZE];
 static char name[128];
 static struct output_file out;
 
 static void
 begin(void)
 {
-	strcpy(strrchr(directory, '.'), ".XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(directory));
+	folder_make(directory);
 	snprintf(name, sizeof(name), "%s/file", directory);
 }
 
 static void
 end(void)
 {
-	char command[256];
-
-	snprintf(command, sizeof(command), "rm -r %s", directory);
-	ck_assert_int_eq(system(command), 0);
+	folder_remove(directory);
 }
 
 static size_t

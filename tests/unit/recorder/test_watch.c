@@ -5,17 +5,17 @@
 #include "lib/malloc_debug/dumps/journal.h"
 #include "lib/malloc_debug/dumps/watch.h"
 #include "tests/support/captured_stderr.h"
+#include "tests/support/folder.h"
 #include "tests/support/recorder/recorded_blocks.h"
 #include "tests/support/suite.h"
 
-static char directory[] = "/tmp/test_debug_watch.XXXXXX";
+static char directory[FOLDER_SIZE];
 static char prefix[128], records[128];
 
 static void
 begin(void)
 {
-	strcpy(strrchr(directory, '.'), ".XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(directory));
+	folder_make(directory);
 	snprintf(prefix, sizeof(prefix), "%s/heap", directory);
 	snprintf(records, sizeof(records), "%s/records", directory);
 	made_begin();
@@ -27,10 +27,7 @@ begin(void)
 static void
 end(void)
 {
-	char command[256];
-
-	snprintf(command, sizeof(command), "rm -r %s", directory);
-	ck_assert_int_eq(system(command), 0);
+	folder_remove(directory);
 }
 
 static int
