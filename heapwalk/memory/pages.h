@@ -24,6 +24,14 @@
 #define MU_PAGES_GROUPS 16
 #define MU_PAGES_WINDOW (MU_PAGES_GROUP * MU_PAGES_GROUPS)
 
+/* From linux/fs.h since 6.7: struct page_region. */
+struct mu_pages_region {
+	uint64_t start, end, categories;
+};
+
+/* What one call tells: of small programs all. */
+#define MU_PAGES_REGIONS 96
+
 struct mu_pages {
 	int pagemap; /* descriptor, or -1 */
 	size_t page_size;
@@ -33,6 +41,11 @@ struct mu_pages {
 	/* Checked once, when needed. */
 	bool asked_swap, swap_used; /* used, or not known */
 	struct mu_tmpfs tmpfs;
+
+	/* All regions with pages below KNOWN_END, by address. */
+	struct mu_pages_region regions[MU_PAGES_REGIONS];
+	size_t num_regions;
+	uintptr_t known_end;
 
 	/*
 	 * Entries of pagemap: 1 + the number of each group, which has a fixed
@@ -54,6 +67,12 @@ void mu_pages_close(struct mu_pages *pages);
  * memory only what that process has touched counts.
  */
 void mu_pages_of(struct mu_pages *pages, int pagemap, size_t page_size);
+
+/*
+ * Ask for all pages below END at once, if the kernel can (PAGEMAP_SCAN): 10 us
+ * for 500 pages, where each mapping takes 2 to 3.
+ */
+void mu_pages_ask_below(struct mu_pages *pages, uintptr_t end);
 
 /* True if the kernel can skip a hole of any size (PAGEMAP_SCAN). */
 bool mu_pages_can_skip(struct mu_pages *pages);

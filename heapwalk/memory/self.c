@@ -40,8 +40,8 @@ self_populated(
 		if (!mu_mapping_is_memory(mapping))
 			continue;
 		*part = inside;
-		if (!self->has_pages ||
-		    mu_pages_next(&self->pages, mapping, inside, part))
+		if (self->pages == NULL ||
+		    mu_pages_next(self->pages, mapping, inside, part))
 			return true;
 	}
 	return false;
@@ -89,7 +89,6 @@ mu_memory_self_open(struct mu_memory *memory, struct mu_memory_self *self,
 	*self = (struct mu_memory_self) {
 		.mappings = mappings,
 		.num_mappings = num_mappings,
-		.pages = { .pagemap = -1 },
 	};
 	*memory = (struct mu_memory) {
 		.ops = &ops,
@@ -100,12 +99,18 @@ mu_memory_self_open(struct mu_memory *memory, struct mu_memory_self *self,
 }
 
 bool
-mu_memory_self_look(struct mu_memory *memory)
+mu_memory_self_look(struct mu_memory *memory, struct mu_pages *pages)
 {
 	struct mu_memory_self *self = memory->ctx;
+	size_t i = self->num_mappings;
 
-	memory->blind = !mu_pages_open(&self->pages, memory->page_size);
-	self->has_pages = true;
+	memory->blind = !mu_pages_open(pages, memory->page_size);
+	self->pages = pages;
+	/* Behind it is memory of the kernel. */
+	while (i > 0 && !self->mappings[i - 1].writable)
+		i--;
+	if (i > 0)
+		mu_pages_ask_below(pages, self->mappings[i - 1].range.end);
 	return !memory->blind;
 }
 
@@ -131,9 +136,8 @@ is_locked(struct mu_memory *memory, const struct mu_mapping *mapping)
 	struct mu_mapping open = *mapping;
 
 	open.readable = true;
-	return !mapping->readable && self->has_pages && !memory->blind &&
-	    mu_mapping_can_be_memory(mapping) &&
-	    is_written(&self->pages, &open);
+	return !mapping->readable && self->pages != NULL && !memory->blind &&
+	    mu_mapping_can_be_memory(mapping) && is_written(self->pages, &open);
 }
 
 void
@@ -166,6 +170,6 @@ mu_memory_self_holds(struct mu_memory *memory, const struct mu_mapping *mapping)
 {
 	const struct mu_memory_self *self = memory->ctx;
 
-	return self->has_pages && mu_mapping_is_anonymous(mapping) &&
-	    mu_pages_any_written(&self->pages, mapping->range);
+	return self->pages != NULL && mu_mapping_is_anonymous(mapping) &&
+	    mu_pages_any_written(self->pages, mapping->range);
 }

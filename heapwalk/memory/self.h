@@ -23,8 +23,7 @@ struct mu_last_fault {
 struct mu_memory_self {
 	const struct mu_mapping *mappings; /* by address, no overlaps */
 	size_t num_mappings;
-	bool has_pages;
-	struct mu_pages pages;
+	struct mu_pages *pages; /* NULL: not asked */
 
 	/* The fault guard; see mu_memory_self_guard(). */
 	bool guarded;
@@ -45,11 +44,11 @@ void mu_memory_self_open(struct mu_memory *memory, struct mu_memory_self *self,
     const struct mu_mapping *mappings, size_t num_mappings);
 
 /*
- * Make populated() ask the kernel (heapwalk/memory/pages.h), for an image that
- * does not change. Returns false, and sets memory->blind, if /proc/self/pagemap
- * cannot be read.
+ * Make populated() ask the kernel by PAGES (heapwalk/memory/pages.h), which is
+ * opened, for an image that does not change. Returns false, and sets
+ * memory->blind, if /proc/self/pagemap cannot be read.
  */
-bool mu_memory_self_look(struct mu_memory *memory);
+bool mu_memory_self_look(struct mu_memory *memory, struct mu_pages *pages);
 
 /*
  * From now on a fault inside a readable mapping maps a page of zeros there,

@@ -155,6 +155,7 @@ take_step(struct mu_search *search, enum mu_search_step step)
 	case MU_SEARCH_MARKED:
 		explain(analysis);
 		break;
+	case MU_SEARCH_LINKED:
 	case MU_SEARCH_READ:
 	case MU_SEARCH_FOLD:
 	case MU_SEARCH_FOLDED:

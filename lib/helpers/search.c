@@ -65,6 +65,7 @@ mark_all(struct mu_search *search)
 	    &search->snap->memory, search->tables, search->deadline_ns);
 	if (status != MU_OK)
 		return status;
+	search->step(search, MU_SEARCH_LINKED);
 	end_reading(search);
 	status = mu_mark(graph, search->deadline_ns);
 	if (status == MU_OK && search->again)

@@ -20,6 +20,7 @@ enum mu_search_step {
 	MU_SEARCH_LISTED, /* the caller opens memory that the program made
 			     inaccessible */
 	MU_SEARCH_ROOTED, /* no more memory will be searched for roots */
+	MU_SEARCH_LINKED, /* the graph is made */
 	MU_SEARCH_READ,   /* no block will be read; this step may not occur */
 	MU_SEARCH_MARKED,
 	MU_SEARCH_FOLD,

@@ -44,12 +44,13 @@
 struct sweep {
 	struct mu_search search;
 	struct mu_memory_self self;
+	struct mu_pages *pages; /* which are large */
 	struct mu_arena tables;
 	struct mu_worker_threads threads;
 	struct mu_referrers referrers; /* if references were asked for */
 	void *stacks; /* stacks of threads, if they must not be mapped in an
 			 image */
-	const struct mu_in_place_calls *calls; /* in place only */
+	const struct mu_in_place_calls *calls; /* in place only; no log then */
 	size_t missing; /* pages that a fork left out and that are missing */
 };
 
@@ -170,7 +171,7 @@ look_at_memory(struct mu_image *image, struct sweep *sweep)
 	struct mu_snapshot *snap = &image->snap;
 
 	snap->workers = &sweep->threads.workers;
-	if (!mu_memory_self_look(&snap->memory))
+	if (!mu_memory_self_look(&snap->memory, sweep->pages))
 		mu_log(&image->job.log, MU_LOG_DEBUG, "no /proc/self/pagemap");
 	return own_memory_list(image, &sweep->tables);
 }
@@ -237,7 +238,7 @@ open_in_place(struct mu_image *image, struct sweep *sweep)
 	mu_worker_threads_open_on(
 	    &sweep->threads, wanted_workers(image), sweep->stacks);
 	status = look_at_memory(image, sweep);
-	*sweep->calls->pagemap = sweep->self.pages.pagemap;
+	*sweep->calls->pagemap = sweep->pages->pagemap;
 	if (status == MU_OK &&
 	    (snap->memory.blind ||
 		mu_memory_self_any_locked(
@@ -273,6 +274,7 @@ log_step(const struct mu_image *image, enum mu_search_step step)
 		break;
 	case MU_SEARCH_LIST:
 	case MU_SEARCH_ROOTED:
+	case MU_SEARCH_LINKED:
 	case MU_SEARCH_READ:
 		break;
 	}
@@ -286,13 +288,21 @@ report_step(struct mu_search *search, enum mu_search_step step)
 	struct mu_snapshot *snap = search->snap;
 
 	log_step(image, step);
-	if (image->in_place)
-		return;
 	if (step == MU_SEARCH_LISTED)
 		mu_memory_self_unlock(
 		    &snap->memory, snap->mappings, snap->num_mappings);
 	else if (step == MU_SEARCH_READ)
 		mu_image_drop_heap(image, &search->heap.blocks);
+}
+
+static void
+report_step_in_place(struct mu_search *search, enum mu_search_step step)
+{
+	const struct mu_in_place_calls *calls = search->ctx;
+
+	(void)step;
+	if (calls->step != NULL)
+		calls->step(calls->ctx);
 }
 
 static void
@@ -345,8 +355,9 @@ sweep_memory(struct mu_image *image, struct sweep *sweep)
 		.list = true,
 		.keep = image->query.references,
 		.filter = image->query.filter,
-		.step = report_step,
-		.ctx = image,
+		.step = image->in_place ? report_step_in_place : report_step,
+		.ctx =
+		    image->in_place ? (void *)(uintptr_t)sweep->calls : image,
 		.again = image->query.look == MU_LOOK_SECOND,
 		.candidates = image->query.candidates,
 		.num_candidates = image->query.num_candidates,
@@ -512,7 +523,8 @@ mu_sweeper_in_place(const struct mu_image *shared, void *memory, size_t size,
     const struct mu_in_place_calls *calls)
 {
 	struct mu_image image = *shared; /* a copy, so that changes stay ours */
-	struct sweep sweep = { 0 };
+	struct mu_pages pages;
+	struct sweep sweep = { .pages = &pages };
 	size_t bytes;
 
 	image.in_place = true;
@@ -535,7 +547,8 @@ mu_sweeper_in_place(const struct mu_image *shared, void *memory, size_t size,
 void
 mu_sweeper(struct mu_image *image)
 {
-	struct sweep sweep = { 0 };
+	struct mu_pages pages;
+	struct sweep sweep = { .pages = &pages };
 	bool sent;
 
 	mu_sweeper_begin(image);

@@ -8,7 +8,7 @@
 #include "lib/state/image.h"
 
 /* Private memory of fewer bytes is searched by one worker. */
-#define MU_SWEEPER_SMALL ((size_t)1 << 20)
+#define MU_SWEEPER_SMALL ((size_t)5 << 19)
 
 /* How a search in place and the program wait for each other. */
 struct mu_in_place_calls {
@@ -19,6 +19,8 @@ struct mu_in_place_calls {
 	 * is not known) may be more than a pipe holds. False: do not send it.
 	 */
 	bool (*large_answer)(void *ctx, size_t bytes);
+	/* Called between steps, which may leave the search; NULL: nothing. */
+	void (*step)(void *ctx);
 	void *ctx;
 	uint64_t until_ns; /* of the search */
 	int *pagemap;      /* the descriptor that it leaves open; -1: none */

@@ -27,7 +27,7 @@
 #include "ptrace/live/proc.h"
 
 /* Most private memory: tables for more are larger than the pass's arena. */
-#define MOST ((size_t)1280 << 20)
+#define MOST ((size_t)4 << 30)
 
 /*
  * Of so much memory tables take 2 MiB mostly. Whether a cgroup is nearly full
@@ -42,9 +42,6 @@
 #define TABLES ((size_t)6 << 20)
 
 #define ALIGNMENT ((size_t)64 << 10) /* the largest page size of Linux */
-
-/* Passes that take an image at once after a signal has ended a search. */
-#define PASSES_BY_IMAGE 15
 
 struct in_place {
 	struct mu_image *image;
@@ -208,7 +205,7 @@ await(const struct in_place *in_place, uint64_t *waited_ns)
 	if (waits[1].revents != 0)
 		return true;
 	if (waits[0].revents == 0)
-		mu_library.passes_by_image = PASSES_BY_IMAGE;
+		mu_library.passes_by_image = MU_IN_PLACE_NOT_FOR;
 	return waits[0].revents != 0 &&
 	    mu_sys3(SYS_ioctl, waits[0].fd, FIONREAD, (long)&bytes) == 0 &&
 	    bytes > 0;

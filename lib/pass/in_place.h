@@ -10,6 +10,9 @@
 /* Larger than AT_MINSIGSTKSZ on any CPU. */
 #define MU_IN_PLACE_SIGNAL_STACK ((size_t)64 << 10)
 
+/* Passes that take an image at once after a signal has ended a search. */
+#define MU_IN_PLACE_NOT_FOR 15
+
 /* Memory of the pass, which is freed with it. */
 struct mu_in_place_room {
 	char *tables;

@@ -1,8 +1,8 @@
 /*
  * As in lib/pass/in_place.c, the memory cannot change. What ends only the
  * searching process there must not end the program: a fault of the search comes
- * to a handler of ours, from which it is left, and the other ways remain.
- * Signals wait for all of it.
+ * to a handler of ours, from which it is left, and the other ways remain. For a
+ * signal that comes for the program it is left at the next step.
  */
 #include "lib/pass/in_thread.h"
 
@@ -18,7 +18,7 @@
 #include "mu/signal_action.h"
 #include "mu/sys.h"
 
-/* A heap of so much memory is searched by one worker, in 0.3 ms mostly. */
+/* A heap of so much memory is searched by one worker, in 0.1 to 1 ms. */
 #define MOST MU_SWEEPER_SMALL
 
 #define NUM_SIGNALS 4
@@ -30,7 +30,9 @@ struct in_thread {
 	uint64_t until_ns;
 	int pagemap;
 	jmp_buf fault;
-	siginfo_t cause; /* si_signo 0: there was no fault */
+	bool sent;          /* the answer */
+	siginfo_t cause;    /* si_signo 0: there was no fault */
+	uint64_t looked_ns; /* when signals were looked for last */
 	struct mu_signal_action actions[NUM_SIGNALS];
 	stack_t stack;
 };
@@ -101,33 +103,48 @@ fits(void *ctx, size_t bytes)
 	    (long)bytes;
 }
 
-static bool
+/* Signals wait no longer than to the next step. */
+static void
+look_for_signals(void *ctx)
+{
+	struct in_thread *search = ctx;
+	struct mu_image *image = search->image;
+	uint64_t now = mu_sys_now_ns();
+	mu_sigmask pending = 0;
+
+	mu_image_paused(image, now - search->looked_ns);
+	search->looked_ns = now;
+	mu_sys2(SYS_rt_sigpending, (long)&pending, sizeof(pending));
+	if ((pending & ~image->stop.blocked_signals) == 0)
+		return;
+	mu_library.passes_by_image = MU_IN_PLACE_NOT_FOR;
+	longjmp(search->fault, 1);
+}
+
+static void
 run(struct in_thread *search)
 {
 	const struct mu_in_place_calls calls = {
 		.await_room = await_room,
 		.large_answer = fits,
+		.step = look_for_signals,
 		.pagemap = &search->pagemap,
 		.ctx = search,
 		.until_ns = search->until_ns,
 	};
-
-	mu_sigmask blocked = ~0ull;
-	bool sent;
+	mu_sigmask all = ~0ull, faults = 0;
 	size_t i;
 
-	/* The handler blocks all of them again. */
-	if (setjmp(search->fault) != 0)
-		return false;
 	/* A blocked fault signal kills in spite of a handler. */
 	for (i = 0; i < NUM_SIGNALS; i++)
-		blocked &= ~mu_signal_bit(signals[i]);
-	mu_sys_restore_signals(&blocked);
-	sent = mu_sweeper_in_place(
-	    search->image, search->room.tables, search->room.size, &calls);
-	blocked = ~0ull;
-	mu_sys_restore_signals(&blocked);
-	return sent;
+		faults |= mu_signal_bit(signals[i]);
+	if (setjmp(search->fault) == 0) {
+		faults = ~faults;
+		mu_sys_restore_signals(&faults);
+		search->sent = mu_sweeper_in_place(search->image,
+		    search->room.tables, search->room.size, &calls);
+	}
+	mu_sys_restore_signals(&all);
 }
 
 static bool
@@ -138,9 +155,9 @@ search(struct mu_image *image)
 		.image = image,
 		.until_ns =
 		    begin_ns + mu_library.options.max_pause * MU_NS_PER_MS,
+		.looked_ns = begin_ns,
 		.pagemap = -1,
 	};
-	bool searched;
 
 	if (search.until_ns > image->job.deadline_ns)
 		search.until_ns = image->job.deadline_ns;
@@ -149,11 +166,11 @@ search(struct mu_image *image)
 	    mu_caller_add(image) != MU_OK)
 		return false;
 	expect_faults(&search);
-	searched = run(&search);
+	run(&search);
 	end_faults(&search);
 	mu_sys_close(&search.pagemap);
-	mu_image_paused(image, mu_sys_now_ns() - begin_ns);
-	return searched;
+	mu_image_paused(image, mu_sys_now_ns() - search.looked_ns);
+	return search.sent;
 }
 
 /* On a caller's stack of unknown size there may be no room for a search. */

@@ -20,8 +20,11 @@
 /* Stack for the asking thread; the deepest path takes about 20 KiB. */
 #define STACK_SIZE (((size_t)256 << 10) + MU_STACK_GUARD)
 
-/* Registers of 1024 threads and 65530 mappings need about 10 MiB. */
-#define ARENA_LIMIT ((size_t)1 << 30)
+/*
+ * Registers of 1024 threads and 65530 mappings need about 10 MiB. The rest is
+ * room for the tables of a search in place (lib/pass/in_place.c).
+ */
+#define ARENA_LIMIT ((size_t)4 << 30)
 
 static struct mu_query
 want(const struct mu_request *request)

@@ -9,6 +9,7 @@ PASS_GOALS = {"graph": {1e5: 4, 1e6: 8, 1e7: 13},
               "wide": {1e5: 4, 1e6: 4, 1e7: 4},
               "tree": {1e5: 4, 1e6: 7, 1e7: 6}}
 SMALL_GOAL = 3  # fewer blocks
+CPU_GOAL = 0.6  # of LSan's
 EDGES = (2, 4, 8, 16)
 RECORDERS = ("plain", "recorder, no stacks", "recorder, stacks",
              "recorder, sampled", "lsan-clang", "lsan-gcc", "heaptrack",
@@ -50,6 +51,11 @@ def passes(results):
                 rows += at_least(subject, ratio, goal)
             elif ratio is not None:
                 rows.append(Row(subject, "%s×" % short(ratio)))
+            cpu = results.get("pass.cpu", "ours", shape, blocks)
+            share = results.ratio(cpu, results.lsan("pass.cpu", shape, blocks))
+            if share is not None:
+                rows += at_most("CPU time of a pass, ours / LSan, %s %s" % (
+                    shape, power(blocks)), share, CPU_GOAL, "×")
     return rows + [row for blocks in results.blocks_of("pass")
                    for row in memory_speed(results, blocks)]
 

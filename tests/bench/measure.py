@@ -150,7 +150,7 @@ class Bench(growth.Growth, recorded.Recorded):
                                  value, key.rsplit("_", 1)[1])
 
     def measure_pass(self):
-        for blocks in self.sizes(1e5, 1e6, 1e7):
+        for blocks in self.sizes(1e3, 1e4, 1e5, 1e6, 1e7):
             for shape in self.shapes:
                 self.measure_pass_of(shape, blocks)
 
@@ -160,6 +160,9 @@ class Bench(growth.Growth, recorded.Recorded):
         if self.quick and blocks > 1e5:
             names = [n for n in names if n != "valgrind"]
         rounds = self.rounds if blocks > 1e5 or self.quick else 9
+        if blocks < 1e5:  # 0.3 to 3 ms each
+            rounds = 60
+            names = [n for n in names if n != "valgrind"]
         with self.victims(names, shape, blocks) as started:
             for _ in range(rounds):
                 for name, victim in started.items():

@@ -11,7 +11,7 @@
 #include "tests/support/suite.h"
 
 #define PAGE ((size_t)4096)
-#define PAGES ((size_t)400)
+#define PAGES ((size_t)1000)
 #define PASSES 50
 
 static void *global;

@@ -6,7 +6,7 @@ void
 image_setup(void)
 {
 	memset(&image, 0, sizeof(image));
-	image.self.pages.pagemap = -1;
+	image.pages.pagemap = -1;
 	image.page = (size_t)sysconf(_SC_PAGESIZE);
 	mu_arena_open(&image.arena, (size_t)1 << 30);
 }

@@ -23,6 +23,7 @@
 struct image {
 	struct mu_arena arena;
 	struct mu_memory_self self;
+	struct mu_pages pages;
 	size_t page; /* bytes */
 };
 

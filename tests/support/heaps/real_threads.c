@@ -26,7 +26,7 @@ void
 walked_find(void)
 {
 	image_open(&walked_snap);
-	mu_memory_self_look(&walked_snap.memory);
+	mu_memory_self_look(&walked_snap.memory, &image.pages);
 	ck_assert_int_eq(mu_stacks_find(&walked_stacks, &walked_snap,
 			     &walked_skip, &image.arena),
 	    MU_OK);

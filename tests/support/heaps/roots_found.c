@@ -44,7 +44,7 @@ void
 found_find(void)
 {
 	image_open(&found_snap);
-	ck_assert(mu_memory_self_look(&found_snap.memory));
+	ck_assert(mu_memory_self_look(&found_snap.memory, &image.pages));
 	ck_assert_int_eq(mu_roots_find(&found_roots, &found_snap, &found_heap,
 			     &image.arena, &found_why),
 	    MU_OK);

@@ -35,7 +35,7 @@ self_snapshot_take(
 	mu_arena_each(&self->arena, self_snapshot_own, self);
 	mu_memory_self_open(
 	    &snap->memory, &self->memory, snap->mappings, snap->num_mappings);
-	mu_memory_self_look(&snap->memory);
+	mu_memory_self_look(&snap->memory, &self->pages);
 	return status;
 }
 

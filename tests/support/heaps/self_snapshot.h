@@ -21,12 +21,14 @@ close_self(struct mu_memory *memory)
 	struct mu_memory_self *self = memory->ctx;
 
 	mu_memory_self_unguard(memory);
-	mu_pages_close(&self->pages);
-	self->has_pages = false;
+	if (self->pages != NULL)
+		mu_pages_close(self->pages);
+	self->pages = NULL;
 	memory->blind = true;
 }
 
 struct self_snapshot {
+	struct mu_pages pages;
 	struct mu_snapshot snap;
 	struct mu_memory_self memory;
 	struct mu_arena arena; /* for the snapshot and what is made of it */

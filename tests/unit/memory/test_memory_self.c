@@ -69,7 +69,7 @@ TEST(blind_takes_all_that_is_readable)
 	ck_assert(snap.memory.blind);
 	image_ask(&snap, at, 6, populated);
 	ck_assert_mem_eq(populated, "\1\1\0\1\1\1", 6);
-	ck_assert_int_eq(image.self.pages.pagemap, -1);
+	ck_assert_int_eq(image.pages.pagemap, -1);
 	close_self(&snap.memory);
 }
 

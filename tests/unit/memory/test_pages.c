@@ -16,7 +16,7 @@ TEST(untouched_pages_do_not_count)
 
 	at[3 * image.page] = at[4 * image.page] = at[6 * image.page + 17] = 1;
 	image_open(&snap);
-	ck_assert(mu_memory_self_look(&snap.memory));
+	ck_assert(mu_memory_self_look(&snap.memory, &image.pages));
 	ck_assert(!snap.memory.blind);
 	image_ask(&snap, at, 8, populated);
 	ck_assert_mem_eq(populated, "\0\0\0\1\1\0\1\0", 8);
@@ -44,8 +44,10 @@ random_model(size_t pages, int writes, bool no_scan)
 		written[i] = 1;
 	}
 	image_open(&snap);
-	ck_assert(mu_memory_self_look(&snap.memory));
-	image.self.pages.no_scan = no_scan;
+	ck_assert(mu_memory_self_look(&snap.memory, &image.pages));
+	image.pages.no_scan = no_scan;
+	if (no_scan)
+		image.pages.known_end = 0;
 	image_ask(&snap, at, pages, seen);
 	/* A huge page brings neighbours: more is right, less is not. */
 	for (i = 0; i < pages; i++)
@@ -80,9 +82,9 @@ TEST(a_terabyte_of_nothing)
 	madvise(at, pages * image.page, MADV_NOHUGEPAGE);
 	at[pages / 2 * image.page] = 1;
 	image_open(&snap);
-	ck_assert(mu_memory_self_look(&snap.memory));
+	ck_assert(mu_memory_self_look(&snap.memory, &image.pages));
 	ck_assert(snap.memory.ops->populated(&snap.memory, rest, &part));
-	if (image.self.pages.no_scan)
+	if (image.pages.no_scan)
 		return; /* an old kernel: it took its time */
 	ck_assert_uint_eq(part.begin, (uintptr_t)at + pages / 2 * image.page);
 	ck_assert_uint_eq(mu_range_size(part), image.page);
@@ -103,7 +105,7 @@ TEST(unmodified_file_pages_do_not_count)
 	at[image.page] = 'm';
 	at[3 * image.page] = 'm';
 	image_open(&snap);
-	ck_assert(mu_memory_self_look(&snap.memory));
+	ck_assert(mu_memory_self_look(&snap.memory, &image.pages));
 	image_ask(&snap, at, 4, populated);
 	ck_assert_mem_eq(populated, "\0\1\0\1", 4);
 	close_self(&snap.memory);
@@ -117,10 +119,10 @@ TEST(without_pagemap)
 
 	at[3 * image.page] = at[4 * image.page] = 1;
 	image_open(&snap);
-	ck_assert(mu_memory_self_look(&snap.memory));
-	mu_pages_close(&image.self.pages);
+	ck_assert(mu_memory_self_look(&snap.memory, &image.pages));
+	mu_pages_close(&image.pages);
 	image_ask(&snap, at, 8, populated);
-	if (image.self.pages.swap_used)
+	if (image.pages.swap_used)
 		ck_assert_mem_eq(populated, "\1\1\1\1\1\1\1\1", 8);
 	else
 		ck_assert_mem_eq(populated, "\0\0\0\1\1\0\0\0", 8);
@@ -134,7 +136,7 @@ TEST(shared_file_counts_whole)
 	char *at = map_pages(4, MAP_SHARED, fd);
 
 	image_open(&snap);
-	ck_assert(mu_memory_self_look(&snap.memory));
+	ck_assert(mu_memory_self_look(&snap.memory, &image.pages));
 	image_ask(&snap, at, 4, populated);
 	ck_assert_mem_eq(populated, "\1\1\1\1", 4);
 	close_self(&snap.memory);
@@ -173,7 +175,7 @@ TEST(shared_memory_is_not_filled)
 	child = fork();
 	if (child == 0) {
 		/* None of these pages is in our page tables. */
-		mu_memory_self_look(&snap.memory);
+		mu_memory_self_look(&snap.memory, &image.pages);
 		image_ask(&snap, private, 1, populated);
 		image_ask(&snap, at, 1024, populated);
 		for (i = 0; i < 1024; i++) {
@@ -185,9 +187,9 @@ TEST(shared_memory_is_not_filled)
 	}
 	waitpid(child, &status, 0);
 	ck_assert_int_eq(status, 0);
-	mu_memory_self_look(&snap.memory);
+	mu_memory_self_look(&snap.memory, &image.pages);
 	image_ask(&snap, at, 1024, populated);
-	if (image.self.pages.swap_used)
+	if (image.pages.swap_used)
 		return; /* cannot tell a hole from a image.page in swap */
 	ck_assert_int_eq(blocks_of(fd), before);
 	for (i = 0; i < 1024; i++)

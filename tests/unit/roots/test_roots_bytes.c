@@ -191,7 +191,7 @@ TEST(unreadable_is_partial)
 	struct mu_memory_ops ops;
 
 	image_open(&found_snap);
-	ck_assert(mu_memory_self_look(&found_snap.memory));
+	ck_assert(mu_memory_self_look(&found_snap.memory, &image.pages));
 	ops = *found_snap.memory.ops;
 	ops.view = refuse_view;
 	found_snap.memory.ops = &ops;
@@ -212,7 +212,7 @@ TEST(no_memory)
 	found_snap.root_regions = found_snap.own = &region;
 	found_snap.num_root_regions = found_snap.num_own = 1;
 	image_open(&found_snap);
-	ck_assert(mu_memory_self_look(&found_snap.memory));
+	ck_assert(mu_memory_self_look(&found_snap.memory, &image.pages));
 	for (n = 1;; n++) {
 		image.arena.fail_at = n;
 		status = mu_roots_find(&found_roots, &found_snap, &found_heap,

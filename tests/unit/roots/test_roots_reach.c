@@ -134,7 +134,7 @@ TEST(memory_behind_bss)
 	*behind = 'x';
 	image_open(&found_snap);
 	join(mu_snapshot_mapping(&found_snap, (uintptr_t)last));
-	ck_assert(mu_memory_self_look(&found_snap.memory));
+	ck_assert(mu_memory_self_look(&found_snap.memory, &image.pages));
 	ck_assert_int_eq(mu_roots_find(&found_roots, &found_snap, &found_heap,
 			     &image.arena, &found_why),
 	    MU_OK);
