@@ -3,13 +3,16 @@
  * node that was visited from another one. A chain in random order waits for
  * main memory at each step, so several are followed at once. A visited node
  * says from which node it was visited, and that one where its walk ended; the
- * numbers of trees finally replace the parents.
+ * numbers of trees finally replace the parents. Before that, what was allocated
+ * in the order of its links is done in one pass over the nodes.
  */
 #include "heapwalk/fold/trees.h"
 
 #define CLAIMED 0x80000000u /* with the node from which it was visited */
 #define MAX_NODES 0x40000000u
 #define LANES 32
+#define NEAR 64      /* nodes */
+#define FAR_SHARE 64 /* one node in so many may have another parent */
 
 struct lane {
 	uint32_t start, at;
@@ -99,12 +102,43 @@ step(struct climbing *climbing, struct lane *lane)
 	return true;
 }
 
+/*
+ * From the first node to the last, or BACK: a node ends where its parent does,
+ * if that is known. The parent is in the cache if it is near that of the node
+ * before; few others are looked at. Returns how many nodes got an end.
+ */
+static uint32_t
+climb_in_order(uint32_t *up, uint32_t num_nodes, bool back)
+{
+	uint32_t far = num_nodes / FAR_SHARE + 1, last = 0, done = 0, i;
+	uint32_t node, parent, end;
+
+	for (i = 0; i < num_nodes; i++) {
+		node = back ? num_nodes - 1 - i : i;
+		if (is_head(up[node]) || (up[node] & CLAIMED) != 0)
+			continue;
+		parent = up[node] - 1;
+		if (parent - last + NEAR >= 2 * NEAR && far-- == 0)
+			break;
+		last = parent;
+		end = up[parent];
+		if (!is_head(end) && (end & CLAIMED) == 0)
+			continue;
+		up[node] = is_head(end) ? CLAIMED | parent : end;
+		done++;
+	}
+	return done;
+}
+
 static void
 climb(struct climbing *climbing)
 {
 	struct lane lanes[LANES];
 	size_t count = 0, i;
 
+	if (climb_in_order(climbing->up, climbing->num_nodes, false) <
+	    climbing->num_nodes / 2)
+		climb_in_order(climbing->up, climbing->num_nodes, true);
 	while (count < LANES && begin(climbing, &lanes[count]))
 		count++;
 	while (count > 0 && !mu_deadline_passed(climbing->deadline, 8 * count))

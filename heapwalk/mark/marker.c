@@ -171,7 +171,8 @@ follow(struct mu_marker *marker, uint32_t node)
 void
 mu_marker_follow_word(struct mu_marker *marker, uint32_t first, uint64_t nodes)
 {
-	bool dense = marker->found != NULL && mu_popcount(nodes) >= DENSE;
+	bool dense = (marker->found != NULL || marker->in_order) &&
+	    mu_popcount(nodes) >= DENSE;
 	uint32_t node, cell;
 
 	for (; nodes != 0; nodes &= nodes - 1) {
@@ -243,6 +244,7 @@ mu_marker_open(
 	marker->stack = NULL;
 	marker->chains = NULL;
 	marker->found = NULL;
+	marker->in_order = false;
 	marker->depth = marker->max_depth = 0;
 	marker->full = false;
 	marker->linker = MU_NO_NODE;

@@ -147,6 +147,7 @@ follow_upwards(struct mu_marking *marking)
 	size_t i, round;
 
 	mu_marker_open(&marker, marking->graph, marking->deadline_ns);
+	marker.in_order = true;
 	for (i = 0; i < marking->words && !marker.deadline.passed; i++) {
 		for (round = 0;
 		     round < ROUNDS && sweep_word(marking, &marker, i) > 0;
@@ -191,8 +192,7 @@ follow(struct mu_marking *marking)
 void
 mu_marking_run(struct mu_marking *marking)
 {
-	if (marking->scan && marking->words >= MIN_SWEPT / WORD_NODES &&
-	    marking->graph->cells != NULL)
+	if (marking->scan && marking->graph->cells != NULL)
 		follow_upwards(marking);
 	while (!marking->passed && follow(marking))
 		sweep_all(marking);

@@ -1,8 +1,10 @@
 /*
  * Each chunk is found by the size of the one before it, so that each would be a
- * cache miss. The walk prefetches all lines of a page as it enters it. 10^6
- * chunks of 200 bytes in a fresh copy (2 cores Xeon, kernel 6.18): 75 ns a
- * chunk without this, 46 ns with it.
+ * cache miss. As the walk enters a page it prefetches all lines of the next
+ * one. 10^6 chunks of 200 bytes in a fresh copy (2 cores Xeon, kernel 6.18): 75
+ * ns a chunk without this, 46 ns with the lines of the same page. With those of
+ * the next one a check of a tree of 10^6 takes 43.7 in place of 47.7 ms of CPU
+ * time (EPYC).
  *
  * The first read of a page after a fork sets the accessed bit of its page table
  * entry, which takes 0.6 us and more. An EPYC does that beside other work if a
@@ -117,12 +119,14 @@ mu_glibc_near_fill(struct mu_read_buffer *buffer,
 	};
 }
 
+/* Of the page behind that of FROM. */
 static inline void
 prefetch_lines(const char *from)
 {
-	uintptr_t at = (uintptr_t)from / LINE * LINE + LINE;
+	uintptr_t at = (uintptr_t)from / FETCHED * FETCHED + FETCHED;
+	uintptr_t end = at + FETCHED;
 
-	for (; at % FETCHED != 0; at += LINE)
+	for (; at < end; at += LINE)
 		__builtin_prefetch((const void *)at);
 }
 
