@@ -84,6 +84,8 @@ take_bytes(void *cookie, const char *bytes, size_t length)
 	if (!output->begun && length <= MU_OUTPUT_KEPT - output->length) {
 		memcpy(output->kept + output->length, bytes, length);
 		output->length += length;
+		if (output->most < output->length)
+			output->most = output->length;
 		return (ssize_t)length;
 	}
 	return write_out(output, bytes, length) ? (ssize_t)length : 0;
@@ -143,7 +145,7 @@ mu_output_close(struct mu_output *output)
 	if (output->text != NULL)
 		fclose(output->text);
 	/* Contents of blocks may be secrets. */
-	freezero(output->kept, MU_OUTPUT_KEPT);
+	freezero(output->kept, output->most);
 	if (output->path != NULL && output->fd >= 0)
 		close(output->fd);
 	*output = (struct mu_output) { .fd = -1 };

@@ -16,8 +16,8 @@
 #define MU_OUTPUT_KEPT ((size_t)1 << 20)
 
 /*
- * Flush TEXT. False if this or an earlier write failed: once its buffer was full
- * stdio has written before, and only ferror() still says so.
+ * Flush TEXT. False if this or an earlier write failed: once its buffer was
+ * full stdio has written before, and only ferror() still says so.
  */
 bool mu_output_flush(FILE *text);
 
@@ -27,6 +27,7 @@ struct mu_output {
 	const char *path; /* NULL: standard output */
 	int fd;
 	char *kept;    /* bytes that are not written yet */
+	size_t most;   /* of these at any time */
 	size_t length; /* number of bytes in KEPT */
 	bool begun;    /* the file's earlier contents are gone */
 	int error;     /* errno of the first failed write; or 0 */

@@ -17,7 +17,7 @@
 #define LASTS_NS (20 * 1000 * 1000ull)
 
 struct sharing {
-	pid_t pid, except, found;
+	pid_t pid, except, self, found;
 	pid_t tid; /* one of PID's threads that has not ended */
 };
 
@@ -63,7 +63,7 @@ visit(void *ctx, int number)
 	struct sharing *sharing = ctx;
 
 	if (number != sharing->pid && number != sharing->except &&
-	    number != mu_sys_getpid() && shares(sharing, number))
+	    number != sharing->self && shares(sharing, number))
 		sharing->found = number;
 	return sharing->found == 0;
 }
@@ -86,7 +86,11 @@ mu_sharer_none(void)
 pid_t
 mu_sharer_find(pid_t pid, pid_t except)
 {
-	struct sharing sharing = { .pid = pid, .except = except };
+	struct sharing sharing = {
+		.pid = pid,
+		.except = except,
+		.self = mu_sys_getpid(),
+	};
 
 	if (!may_ask() || !find_thread(&sharing))
 		return 0;
