@@ -38,10 +38,10 @@ struct suite {
 	void (*begin)(void);                    /* before the first test */
 
 	/*
-	 * Its tests make other processes do system calls, which is refused
-	 * under a seccomp filter, as in a container: the program is skipped.
+	 * What its tests need and cannot be under a seccomp filter, as in a
+	 * container: there the program is skipped.
 	 */
-	bool injects;
+	const char *unfiltered;
 
 	/*
 	 * For a program that starts itself: its exit status, or -1 to run the
@@ -74,6 +74,9 @@ void suite_add(struct suite_line *line);
 		};                                                      \
 		suite_add(&entry);                                      \
 	}
+
+/* For member unfiltered. */
+#define SUITE_INJECTS "a process that can be made to do system calls"
 
 /* Once in a file, if it needs it: the members of struct suite. */
 #define SUITE(...)                                                 \

@@ -352,4 +352,4 @@ play(int argc, char **argv)
 	return -1;
 }
 
-SUITE(.injects = true, .play = play, .timeout = 400);
+SUITE(.unfiltered = SUITE_INJECTS, .play = play, .timeout = 400);

@@ -496,4 +496,4 @@ TEST(all_beside_a_copy)
 	ck_assert_msg(victim->wrong == 0, "%s", victim->words);
 }
 
-SUITE(.injects = true, .timeout = 1200, .teardown = teardown);
+SUITE(.unfiltered = SUITE_INJECTS, .timeout = 1200, .teardown = teardown);

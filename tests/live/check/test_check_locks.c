@@ -97,4 +97,4 @@ TEST(a_lock_that_is_gone)
 	expect_let_go();
 }
 
-SUITE(.injects = true, .setup = setup, .teardown = teardown);
+SUITE(.unfiltered = SUITE_INJECTS, .setup = setup, .teardown = teardown);

@@ -249,4 +249,4 @@ TEST(waits_for_another_check)
 	busy_expect_unharmed(&victim);
 }
 
-SUITE(.injects = true, .timeout = 1200);
+SUITE(.unfiltered = SUITE_INJECTS, .timeout = 1200);

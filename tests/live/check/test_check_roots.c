@@ -258,4 +258,4 @@ TEST_LOOP(holes_stay, 0, 2)
 	expect_unharmed();
 }
 
-SUITE(.injects = true, .timeout = 300);
+SUITE(.unfiltered = SUITE_INJECTS, .timeout = 300);

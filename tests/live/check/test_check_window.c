@@ -323,4 +323,4 @@ TEST_LOOP(a_killed_copy_is_not_checked, 0, 2)
 	mu_check_release(&answer);
 }
 
-SUITE(.injects = true, .teardown = teardown);
+SUITE(.unfiltered = SUITE_INJECTS, .teardown = teardown);

@@ -309,4 +309,5 @@ TEST_LOOP(deadline_threads, 0, 2)
 	copied_end(&victim);
 }
 
-SUITE(.injects = true, .setup = captured_setup, .teardown = captured_teardown);
+SUITE(.unfiltered = SUITE_INJECTS, .setup = captured_setup,
+    .teardown = captured_teardown);

@@ -397,4 +397,5 @@ TEST(nothing_to_drop)
 	must_drop(getpid());
 }
 
-SUITE(.injects = true, .setup = captured_setup, .teardown = captured_teardown);
+SUITE(.unfiltered = SUITE_INJECTS, .setup = captured_setup,
+    .teardown = captured_teardown);

@@ -586,4 +586,5 @@ TEST(late)
 	threaded_end(&threaded);
 }
 
-SUITE(.injects = true, .setup = captured_setup, .teardown = captured_teardown);
+SUITE(.unfiltered = SUITE_INJECTS, .setup = captured_setup,
+    .teardown = captured_teardown);

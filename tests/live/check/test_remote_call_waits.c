@@ -377,4 +377,5 @@ TEST(stopped_in_between)
 	sitter_end(pid);
 }
 
-SUITE(.injects = true, .setup = captured_setup, .teardown = captured_teardown);
+SUITE(.unfiltered = SUITE_INJECTS, .setup = captured_setup,
+    .teardown = captured_teardown);

@@ -450,4 +450,4 @@ TEST(blocked_signal)
 	ck_assert_int_eq(alarms, 0);
 }
 
-SUITE(.setup = setup);
+SUITE(.setup = setup, .unfiltered = "a search without an image");

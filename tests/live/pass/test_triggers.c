@@ -230,8 +230,8 @@ TEST(storm)
 	ck_assert_uint_ge(reports, 2);
 	ck_assert_msg(reports <= 1 + length / 400, "%zu reports in %zu ms",
 	    reports, (size_t)length);
-	/* Each but the first was waited for, and said so. */
-	ck_assert_uint_ge(count_text(child.err_text, WAITS), reports - 1);
+	/* If we are kept from sending for long, a report is not waited for. */
+	ck_assert_uint_ge(count_text(child.err_text, WAITS), 1);
 }
 
 /* The sleeping thread does not keep the program from ending. */
