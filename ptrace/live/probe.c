@@ -134,24 +134,50 @@ await_end(pid_t pid, uint64_t deadline_ns)
 }
 
 /*
- * Returns what await_end() does. Signals are blocked: a handler of the program
- * must not run in the child.
+ * *DONE is in shared memory: a thread of the program that waits with __WALL may
+ * get the child and its status.
  */
 static int
-try_in_child(void (*attempt)(void), uint64_t deadline_ns)
+attempt_in_child(void (*attempt)(void), uint64_t deadline_ns, int *done)
 {
 	mu_sigmask mask;
 	long pid;
+	int end;
 
 	mu_sys_block_signals(&mask);
 	pid = mu_syscall6(SYS_clone, CLONE_UNTRACED, 0, 0, 0, 0, 0);
 	if (pid == 0) {
 		leave_no_core();
 		attempt();
+		__atomic_store_n(done, 1, __ATOMIC_RELEASE);
 		mu_sys_exit(0);
 	}
 	mu_sys_restore_signals(&mask);
-	return pid > 0 ? await_end((pid_t)pid, deadline_ns) : (int)pid;
+	if (pid < 0)
+		return (int)pid;
+	end = await_end((pid_t)pid, deadline_ns);
+	return end == -ECHILD && __atomic_load_n(done, __ATOMIC_ACQUIRE) != 0
+	    ? 0
+	    : end;
+}
+
+/*
+ * Returns what await_end() does. Signals are blocked: a handler of the program
+ * must not run in the child.
+ */
+static int
+try_in_child(void (*attempt)(void), uint64_t deadline_ns)
+{
+	const size_t size = sizeof(int);
+	long page = mu_sys_mmap(
+	    NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS);
+	int end;
+
+	if (mu_sys_failed(page))
+		return (int)page;
+	end = attempt_in_child(attempt, deadline_ns, (int *)page);
+	mu_sys_munmap((void *)page, size);
+	return end;
 }
 
 /*

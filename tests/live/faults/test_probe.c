@@ -115,6 +115,31 @@ static const struct {
 	{ SYS_rt_sigreturn, SECCOMP_RET_KILL_PROCESS, true },
 };
 
+static void *
+reap(void *over)
+{
+	while (!__atomic_load_n((bool *)over, __ATOMIC_ACQUIRE))
+		waitpid(-1, NULL, __WALL);
+	return NULL;
+}
+
+/* A thread of the program gets the child of the probe, and its status. */
+TEST(signal_stop_reaped)
+{
+	bool over = false;
+	struct mu_why why;
+	pthread_t thread;
+	int i;
+
+	filter(SECCOMP_RET_ERRNO | EPERM);
+	ck_assert_int_eq(pthread_create(&thread, NULL, reap, &over), 0);
+	for (i = 0; i < 50; i++)
+		ck_assert_msg(
+		    mu_probe_signal_stop(SOON, &why) == MU_OK, "%s", why.text);
+	__atomic_store_n(&over, true, __ATOMIC_RELEASE);
+	pthread_join(thread, NULL);
+}
+
 TEST_LOOP(signal_stop_filtered, 0,
     (int)(sizeof(signal_stop_filters) / sizeof(signal_stop_filters[0])))
 {

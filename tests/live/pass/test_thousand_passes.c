@@ -399,4 +399,4 @@ TEST(thousand_passes)
 	finish_threads();
 }
 
-SUITE(.timeout = 280);
+SUITE(.timeout = 1200);
