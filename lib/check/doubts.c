@@ -1,5 +1,6 @@
 #include "lib/check/doubts.h"
 
+#include "heapwalk/refer/moved.h"
 #include "heapwalk/subject/dynamic_symbols.h"
 #include "ptrace/live/alternate_stacks.h"
 
@@ -49,4 +50,15 @@ mu_doubt_untouched(size_t bytes, struct mu_why *why)
 	    "%zu MiB of shared memory that the process has not touched were not"
 	    " searched: what only they refer to may be among these",
 	    (bytes + 0xfffff) >> 20);
+}
+
+enum mu_status
+mu_doubt_moved(struct mu_check_look *look, int memory, struct mu_why *why)
+{
+	struct mu_moved_source source = { .memory = memory, .pagemap = -1 };
+
+	if (!mu_moved_since(look->snap, &look->analysis.search.heap.blocks,
+		&source, &look->analysis.tables))
+		return MU_OK;
+	return mu_why(why, MU_PARTIAL, MU_MOVED_WORDS);
 }

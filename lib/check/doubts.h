@@ -22,4 +22,11 @@ enum mu_status mu_doubt_stacks(const struct mu_check_look *look,
  */
 enum mu_status mu_doubt_untouched(size_t bytes, struct mu_why *why);
 
+/*
+ * Another process changed shared memory while it was read. MEMORY is the
+ * /proc/PID/mem of the subject.
+ */
+enum mu_status mu_doubt_moved(
+    struct mu_check_look *look, int memory, struct mu_why *why);
+
 #endif

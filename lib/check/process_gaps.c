@@ -136,8 +136,11 @@ note_shared(struct mu_process *process, struct mu_check_look *look)
 		    "%s reads them in the"
 		    " stop",
 		    (changing + 0xfffff) >> 20, advice);
-	} else
-		look->status = mu_doubt_untouched(unasked, &look->why);
+		return;
+	}
+	look->status = mu_doubt_untouched(unasked, &look->why);
+	if (look->status == MU_OK)
+		look->status = mu_doubt_moved(look, keeper->memory, &look->why);
 }
 
 /*

@@ -201,6 +201,8 @@ note(void *subject, struct mu_check_look *look)
 		look->status =
 		    mu_doubt_untouched(ending->remote.unasked, &look->why);
 	if (look->status == MU_OK)
+		look->status = mu_doubt_moved(look, ending->memory, &look->why);
+	if (look->status == MU_OK)
 		look->status = mu_doubt_stacks(look,
 		    "a process cannot be asked at its end what it set",
 		    &look->why);

@@ -11,6 +11,8 @@
 #include <sys/prctl.h>
 
 #include "heapwalk/memory/self.h"
+#include "heapwalk/memory/shared.h"
+#include "heapwalk/refer/moved.h"
 #include "heapwalk/refer/referrers.h"
 #include "heapwalk/subject/dynamic_symbols.h"
 #include "lib/helpers/image.h"
@@ -25,8 +27,10 @@
 #include "lib/state/gap_sync.h"
 #include "lib/state/image.h"
 #include "lib/state/library.h"
+#include "mu/procfs.h"
 #include "mu/sort.h"
 #include "mu/sys.h"
+#include "mu/text.h"
 #include "ptrace/live/alternate_stacks.h"
 #include "ptrace/live/kernel_values.h"
 #include "ptrace/live/sharer.h"
@@ -436,6 +440,43 @@ note_changing(struct mu_image *image, struct sweep *sweep)
 		    (image->uncopied.changing + 0xfffff) >> 20);
 }
 
+static int
+open_of_original(const struct mu_image *image, const char *name)
+{
+	char path[40];
+
+	mu_text_format(path, sizeof(path), "/proc/%d/%s", image->job.pid, name);
+	return mu_procfs_open(path, O_RDONLY);
+}
+
+/*
+ * The memory of the program itself shows what others store there; the image has
+ * a copy. It cannot be opened everywhere.
+ */
+static void
+note_moved(struct mu_image *image, struct sweep *sweep)
+{
+	struct mu_moved_source source = {
+		.except = mu_gap_sync_range(image),
+	};
+	struct mu_search *search = &sweep->search;
+
+	if (search->status != MU_OK || image->query.references ||
+	    !anything_lost(image, sweep) ||
+	    !mu_shared_any(
+		image->snap.mappings, image->snap.num_mappings, source.except))
+		return;
+	source.memory = open_of_original(image, "mem");
+	source.pagemap = open_of_original(image, "pagemap");
+	if (source.memory >= 0 && source.pagemap >= 0 &&
+	    mu_moved_since(
+		&image->snap, &search->heap.blocks, &source, &image->job.arena))
+		search->status =
+		    mu_why(&search->why, MU_PARTIAL, MU_MOVED_WORDS);
+	mu_sys_close(&source.memory);
+	mu_sys_close(&source.pagemap);
+}
+
 /* The collector shares the memory, too, and may still exist. */
 static void
 note_sharer(struct mu_image *image, struct sweep *sweep)
@@ -561,6 +602,7 @@ mu_sweeper(struct mu_image *image)
 	note_skipped(image, &sweep);
 	note_wiped(image, &sweep);
 	note_changing(image, &sweep);
+	note_moved(image, &sweep);
 	note_stacks(image, &sweep);
 	note_sharer(image, &sweep);
 	sent = send(image, &sweep);

@@ -3,6 +3,7 @@
  * mappings. A fork does not copy it, so it changes while the image is searched;
  * and it may hold data that this process has never touched.
  */
+#include <signal.h>
 #include <sys/prctl.h>
 
 #include "tests/support/pass/live_mappings.h"
@@ -148,6 +149,33 @@ TEST(moved_by_another_name)
 	mover.to = (void **)(second + HALF);
 	fill(mover.from, POINTERS);
 	expect_all_found(&mover, 20);
+}
+
+/* By a process that no stop holds: what is missed is said to be doubtful. */
+TEST(moved_by_a_child)
+{
+	struct UnreachableMemoryInfo info = { 0 };
+	struct mover mover = { .fd = -1 };
+	pid_t child;
+	int i;
+
+	mover.from =
+	    (void **)map_bytes(2 * HALF, RW, MAP_SHARED | MAP_ANONYMOUS, -1);
+	mover.to = mover.from + POINTERS;
+	fill(mover.from, POINTERS);
+	child = fork();
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		mover_main(&mover);
+	}
+	for (i = 0; i < 20; i++) {
+		GetUnreachableMemory(&info, 0);
+		ck_assert(info.num_leaks == 0 ||
+		    info.status == MEMUNREACHABLE_PARTIAL);
+		FreeUnreachableMemoryInfo(&info);
+	}
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
 }
 
 /* A private mapping of a file that others write to. */

@@ -137,6 +137,24 @@ moving_twice(void)
 	close(fd);
 }
 
+/* A child moves the pointers, which no stop of this process holds. */
+static void
+moved_by_a_child(void)
+{
+	static void *halves[2];
+	char *all = map(RW, MAP_SHARED | MAP_ANONYMOUS, -1);
+	size_t i;
+
+	halves[0] = all;
+	halves[1] = all + SIZE / 2;
+	for (i = 0; i < POINTERS; i++)
+		put((void **)halves[0] + i, block_new(24));
+	if (fork() != 0)
+		return;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	move(halves);
+}
+
 /* No other process can read secret memory, not even by ptrace. */
 static void
 secret(void)
@@ -413,6 +431,7 @@ static const struct {
 } places[] = {
 	{ "moving", moving, false },
 	{ "moving_twice", moving_twice, false },
+	{ "moved_by_a_child", moved_by_a_child, false },
 	{ "sparse", sparse, false },
 	{ "secret", secret, false },
 	{ "child_of_a_server", child_of_a_server, false },
