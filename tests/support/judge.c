@@ -24,8 +24,10 @@
 #include <unistd.h>
 
 #define MAX_BLOCKS 100000
+#define PAGE ((size_t)4096)
 #define PIECE ((size_t)1 << 20)
 #define MAX_LINES 40 /* of a block */
+#define RESERVED ((size_t)1 << 36)
 
 struct block {
 	uint64_t begin, end;
@@ -34,7 +36,7 @@ struct block {
 
 /* A mapping, and the file to read memory from. */
 struct area {
-	int memory;
+	int memory, pagemap;
 	uint64_t begin, end;
 	bool code;
 	char name[4096];
@@ -140,26 +142,41 @@ judge(const unsigned char *bytes, uint64_t at, const struct area *area)
 	    area);
 }
 
-/* Pages that cannot be read are left out. */
+/* Eight bytes more than SIZE, so that words may cross its end. */
+static void
+search_piece(const struct area *area, uint64_t at, size_t size)
+{
+	static unsigned char bytes[PAGE + 8];
+	ssize_t got;
+	size_t i;
+
+	memset(bytes, 0, sizeof(bytes));
+	got = pread(area->memory, bytes, size + (at + size < area->end ? 8 : 0),
+	    (off_t)at);
+	for (i = 0; i < size && got >= (ssize_t)size; i++)
+		judge(bytes + i, at + i, area);
+}
+
+/*
+ * Only pages in the page table: reading a hole of shared memory would allocate
+ * it, and some programs reserve terabytes.
+ */
 static void
 search(const struct area *area)
 {
-	static unsigned char bytes[PIECE + 8];
+	static uint64_t entries[PIECE / PAGE];
 	uint64_t at;
-	size_t size, i;
-	ssize_t got;
+	size_t i, count;
 
-	for (at = area->begin; at < area->end; at += size) {
-		size = area->end - at < PIECE ? area->end - at : PIECE;
-		memset(bytes, 0, sizeof(bytes));
-		got = pread(area->memory, bytes,
-		    size + (at + size < area->end ? 8 : 0), (off_t)at);
-		if (got <= 0 && size > 4096) {
-			size = 4096;
-			got = pread(area->memory, bytes, size, (off_t)at);
-		}
-		for (i = 0; got > 0 && i < size; i++)
-			judge(bytes + i, at + i, area);
+	for (at = area->begin; at < area->end; at += count * PAGE) {
+		count = (area->end - at) / PAGE;
+		count = count < PIECE / PAGE ? count : PIECE / PAGE;
+		if (pread(area->pagemap, entries, count * sizeof(*entries),
+			(off_t)(at / PAGE * sizeof(*entries))) <= 0)
+			return;
+		for (i = 0; i < count; i++)
+			if (entries[i] >> 62 != 0)
+				search_piece(area, at + i * PAGE, PAGE);
 	}
 }
 
@@ -193,9 +210,11 @@ main(int argc, char **argv)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/%s/mem", argv[1]);
 	area.memory = open(path, O_RDONLY);
+	snprintf(path, sizeof(path), "/proc/%s/pagemap", argv[1]);
+	area.pagemap = open(path, O_RDONLY);
 	snprintf(path, sizeof(path), "/proc/%s/maps", argv[1]);
 	maps = fopen(path, "r");
-	if (area.memory < 0 || maps == NULL) {
+	if (area.memory < 0 || area.pagemap < 0 || maps == NULL) {
 		perror(path);
 		return 2;
 	}
@@ -204,6 +223,7 @@ main(int argc, char **argv)
 		if (sscanf(line,
 			"%" SCNx64 "-%" SCNx64 " %7s %*s %*s %*s %4095[^\n]",
 			&area.begin, &area.end, access, area.name) < 3 ||
+		    (access[0] == '-' && area.end - area.begin > RESERVED) ||
 		    strcmp(area.name, "[vvar]") == 0 ||
 		    strcmp(area.name, "[vsyscall]") == 0)
 			continue;
