@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/explain/explaining.h"
 #include "mu/text.h"
@@ -101,6 +102,43 @@ name_thread(struct mu_retained *retained)
 	holder->line = root->line;
 }
 
+/*
+ * The control blocks of libstdc++'s std::shared_ptr have the number of owners
+ * behind the pointer to the vtable. Each owner has a pointer to the block's
+ * begin, and a weak_ptr has one, too: more references than owners say nothing.
+ */
+static void
+count_owners(struct mu_explaining *explaining, struct mu_why_held *why)
+{
+	const struct mu_step *last =
+	    why->num_steps == 0 ? NULL : &why->path[why->num_steps - 1];
+	uintptr_t word;
+	size_t i;
+
+	if (last == NULL || last->type == NULL || !last->certain ||
+	    strstr(last->type, "shared_ptr control block") == NULL ||
+	    why->num_referrers == 0 ||
+	    why->num_referrers < why->total_referrers ||
+	    !mu_snapshot_word(
+		explaining->snap, last->address + sizeof(word), &word))
+		return;
+	why->counts = true;
+	why->uses = word & UINT32_MAX;
+	for (i = 0; i < why->num_referrers; i++)
+		why->references += why->referrers[i].into == 0;
+}
+
+static void
+count_all_owners(struct mu_explaining *explaining)
+{
+	struct mu_explained *out = explaining->out;
+	size_t i;
+
+	count_owners(explaining, &out->why);
+	for (i = 0; i < out->why_type.count; i++)
+		count_owners(explaining, &out->why_type.nearest[i]);
+}
+
 /* What the blocks and frames are that the explanation shows. */
 static void
 describe_steps(struct mu_explaining *explaining)
@@ -119,6 +157,7 @@ describe_steps(struct mu_explaining *explaining)
 	mu_places_ask_frames(&explaining->places, all.items, all.count);
 	mu_stacks_name_steps(explaining, all.items, all.count);
 	free(all.items);
+	count_all_owners(explaining);
 	for (i = 0; i < out->num_retained; i++)
 		name_thread(&out->retained[i]);
 }

@@ -95,6 +95,11 @@ struct mu_why_held {
 	struct mu_step *referrers; /* if all are wanted */
 	size_t num_referrers;
 	size_t total_referrers; /* more, if there are very many */
+
+	/* If the block counts its references, and all were found: */
+	bool counts;
+	size_t uses;       /* what it says */
+	size_t references; /* how many there are */
 };
 
 /* The blocks of a type that is asked for. */

@@ -56,9 +56,12 @@ mu_container_part(const char *class, char *name, size_t size)
 		{ "std::__detail::_Hash_node<", false, HASH },
 		{ "std::__1::__hash_node<", false, HASH },
 	};
-	size_t i, length;
+	size_t i, length = strlen(class);
 	const char *of;
 
+	/* Types inside of these are none of them. */
+	if (length == 0 || class[length - 1] != '>')
+		return false;
 	for (i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		if (strncmp(class, kinds[i].class, strlen(kinds[i].class)) != 0)
 			continue;

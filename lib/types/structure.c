@@ -1,5 +1,6 @@
 #include "lib/types/structure.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/types/container_part.h"
@@ -8,6 +9,7 @@
 #include "mu/sys.h"
 
 #define WORD sizeof(uintptr_t)
+#define CANDIDATES 3 /* that are named */
 #define SPECIFIC 3 /* weight of a text, code or structure; a number has 1 */
 #define READING_NS (2 * MU_NS_PER_SEC) /* of debug information */
 
@@ -255,10 +257,11 @@ usable(size_t size)
 	return size <= 24 ? 24 : ((size + 8 + 15) & ~(size_t)15) - 8;
 }
 
+/* The structures for which the most speaks. */
 struct best {
-	const struct mu_layout *layout;
-	bool several;    /* others are as good */
-	unsigned weight; /* of what speaks for it */
+	const struct mu_layout *layouts[CANDIDATES];
+	size_t count;    /* of them; more than CANDIDATES: too many */
+	unsigned weight; /* of what speaks for each */
 };
 
 static void
@@ -267,8 +270,11 @@ consider(struct best *best, const struct mu_layout *layout,
 {
 	if (evidence->weight < best->weight)
 		return;
-	best->several = evidence->weight == best->weight;
-	best->layout = layout;
+	if (evidence->weight > best->weight)
+		best->count = 0;
+	if (best->count < CANDIDATES)
+		best->layouts[best->count] = layout;
+	best->count++;
 	best->weight = evidence->weight;
 }
 
@@ -281,7 +287,7 @@ find_best(const struct mu_layouts *layouts, const struct mu_symbols *symbols,
 	struct evidence evidence;
 	size_t i = 0;
 
-	*best = (struct best) { .layout = NULL };
+	*best = (struct best) { .count = 0 };
 	mu_bisect(
 	    i, layouts->count, j, usable(layouts->list[j].size) < head->size);
 	if (i == layouts->count || usable(layouts->list[i].size) != head->size)
@@ -380,6 +386,23 @@ mu_structure_confirms(struct mu_structures *structures,
 	return found;
 }
 
+/* "A, B or C" */
+static const char *
+list_names(struct mu_structures *structures, const struct best *best)
+{
+	char *name = structures->name;
+	size_t i, length = 0;
+
+	for (i = 0; i < best->count && length < sizeof(structures->name); i++)
+		length += (size_t)snprintf(name + length,
+		    sizeof(structures->name) - length, "%s%s",
+		    i == 0                     ? ""
+			: i == best->count - 1 ? " or "
+					       : ", ",
+		    best->layouts[i]->name);
+	return name;
+}
+
 bool
 mu_structure_find(struct mu_structures *structures, struct mu_symbols *symbols,
     const struct mu_block_head *head, struct mu_type *type)
@@ -390,14 +413,18 @@ mu_structure_find(struct mu_structures *structures, struct mu_symbols *symbols,
 	if (!has_layouts(structures, symbols))
 		return false;
 	find_best(layouts, symbols, head, &best);
-	if (best.layout == NULL || best.several)
+	if (best.count == 0 || best.count > CANDIDATES)
 		return false;
 	*type = (struct mu_type) {
-		.name = best.layout->name,
+		.name = best.layouts[0]->name,
 		.source = MU_TYPE_DWARF,
 	};
-	structures->class = best.layout->name;
-	if (mu_container_part(best.layout->name, structures->name,
+	if (best.count > 1) {
+		type->name = list_names(structures, &best);
+		return true;
+	}
+	structures->class = best.layouts[0]->name;
+	if (mu_container_part(best.layouts[0]->name, structures->name,
 		sizeof(structures->name))) {
 		type->name = structures->name;
 		type->source = MU_TYPE_CONTAINER;

@@ -20,8 +20,9 @@ struct mu_structures {
 };
 
 /*
- * Find what the block with HEAD probably is. Returns false if nothing fits,
- * several fit equally well, or no pointer speaks for the best one.
+ * Find what the block with HEAD probably is. The name is "A, B or C" if up to
+ * three fit equally well. Returns false if nothing fits, more do, or no pointer
+ * speaks for the best one.
  */
 bool mu_structure_find(struct mu_structures *structures,
     struct mu_symbols *symbols, const struct mu_block_head *head,

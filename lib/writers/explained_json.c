@@ -224,6 +224,12 @@ set_why(json_t *object, const struct mu_why_held *why, bool all)
 	if (all)
 		ok &= mu_json_set(object, "referrers",
 		    steps_array(why->referrers, why->num_referrers));
+	if (why->counts) {
+		ok &=
+		    mu_json_set(object, "use_count", mu_json_count(why->uses));
+		ok &= mu_json_set(
+		    object, "references_found", mu_json_count(why->references));
+	}
 	return ok;
 }
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 
+import explain
 import growth
 import machine
 import peers
@@ -15,7 +16,7 @@ from results import SHAPES, median
 
 SECTIONS = ["limits", "pass", "pause", "write", "memory", "blocks", "edges",
             "leaks", "threads", "mappings", "freed", "workers", "idle",
-            "recorder"]
+            "recorder", "explain"]
 GROUPS = {"growth": ["blocks", "edges", "leaks", "threads", "mappings",
                      "freed"]}
 # A check takes seconds and more beyond these.
@@ -23,7 +24,7 @@ MOST_BLOCKS = {"valgrind": 1e6, "hlc": 1e6}
 MOST_BLOCKS_OF = {("hlc", "graph"): 1e7}
 
 
-class Bench(growth.Growth, recorded.Recorded):
+class Bench(growth.Growth, recorded.Recorded, explain.Explain):
     def __init__(self, words, options):
         self.quick = "quick" in words
         self.whole = "whole" in words

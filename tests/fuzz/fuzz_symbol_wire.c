@@ -19,6 +19,14 @@ check_answer(const struct mu_wire_answer *answer)
 	require(answer->type.source < MU_TYPE_SOURCES);
 	total += answer->type.name == NULL ? 0 : strlen(answer->type.name);
 	total += answer->type.text == NULL ? 0 : strlen(answer->type.text);
+	for (i = 0;
+	     answer->declared != NULL && i < answer->declared->num_fields;
+	     i++) {
+		require(answer->declared->fields[i].from < MU_FROM_KINDS);
+		total += answer->declared->fields[i].name == NULL
+		    ? 0
+		    : strlen(answer->declared->fields[i].name);
+	}
 	require(symbol->num_inlined <= MU_WIRE_INLINED_MAX);
 	total += symbol->module == NULL ? 0 : strlen(symbol->module);
 	total += symbol->function == NULL ? 0 : strlen(symbol->function);
@@ -26,7 +34,8 @@ check_answer(const struct mu_wire_answer *answer)
 		total += symbol->inlined[i].file == NULL
 		    ? 0
 		    : strlen(symbol->inlined[i].file);
-	require(total <= 68 * MU_WIRE_STRING_MAX);
+	require(
+	    total <= (68 + MU_DECLARED_FIELDS) * (size_t)MU_WIRE_STRING_MAX);
 }
 
 int

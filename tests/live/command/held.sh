@@ -108,16 +108,23 @@ let_go
 name='types'
 cat >"$work/shapes.cc" <<'END'
 #include <cstdio>
+#include <memory>
 #include <unistd.h>
 #include <vector>
 struct Shape { virtual ~Shape() {} int sides[20]; };
 struct Circle : Shape { int radius[30]; };
 std::vector<Shape *> shapes;
+std::shared_ptr<Circle> kept = std::make_shared<Circle>();
+/* An owner that nothing can find. */
+struct Hidden { union { std::shared_ptr<Circle> owner; unsigned long words[2]; };
+	Hidden() : owner(kept) { words[0] ^= -1ul; words[1] ^= -1ul; }
+	~Hidden() {} } hidden;
 int main()
 {
 	for (int i = 0; i < 100; i++)
 		shapes.push_back(new Circle);
-	std::printf("ready circle %p\n", (void *)shapes[50]);
+	std::printf("ready circle %p kept %p\n", (void *)shapes[50],
+	    (void *)((char *)kept.get() - 16));
 	std::fflush(stdout);
 	char byte;
 	while (read(0, &byte, 1) > 0)
@@ -132,6 +139,11 @@ has "$work/text" "  shapes (shapes) → Shape*[128][50] → Circle"
 has "$work/text" "-> Circle, block of 216 bytes at $(word circle | cut -c3-)"
 "$command" -q --in-use -p "$pid" >"$work/text" 2>"$err"
 has "$work/text" "100  216 bytes, Circle"
+
+name='owners'
+"$command" -q --all --why="$(word kept)" -p "$pid" >"$work/text" 2>"$err"
+has "$work/text" "Circle with its shared_ptr control block"
+has "$work/text" "use_count 2, 1 reference found: "
 
 name='why a type'
 "$command" -q --why=2:Circle -p "$pid" >"$work/text" 2>"$err"

@@ -34,6 +34,31 @@ static const struct mu_type types[] = {
 	{ .name = "text", .text = "hello", .source = MU_TYPE_CONTENT },
 };
 
+static const struct mu_declared_field fields[] = {
+	{ .name = "next", .type = 7, .offset = 8, .count = 1 },
+	{ .name = "",
+	    .type = 9,
+	    .offset = -16,
+	    .count = 3,
+	    .stride = 24,
+	    .from = MU_FROM_CFA,
+	    .one_of = true,
+	    .pieces = true,
+	    .reference = true },
+};
+static const struct mu_declared declared = {
+	.id = 5,
+	.name = "shop::Order",
+	.size = 40,
+	.complete = true,
+	.flexible = true,
+	.counted = true,
+	.count_at = 16,
+	.count_of = 8,
+	.fields = fields,
+	.num_fields = 2,
+};
+
 static void
 write_symbols(const struct mu_symbol *symbols, size_t count)
 {
@@ -49,6 +74,7 @@ write_symbols(const struct mu_symbol *symbols, size_t count)
 			.symbol = symbols[i],
 			.detail = MU_SYMBOLS_NAMES,
 			.type = types[i],
+			.declared = i == 1 ? &declared : NULL,
 		};
 		mu_wire_write(&writer, &answer);
 	}
@@ -83,6 +109,34 @@ must_be_type(const struct mu_type *type, const struct mu_type *expected)
 	ck_assert_int_eq(type->source, expected->source);
 	ck_assert_int_eq(type->certain, expected->certain);
 	ck_assert_uint_eq(type->offset, expected->offset);
+}
+
+static void
+must_be_declared(const struct mu_declared *given)
+{
+	size_t i;
+
+	ck_assert_ptr_nonnull(given);
+	ck_assert_uint_eq(given->id, declared.id);
+	ck_assert_str_eq(given->name, declared.name);
+	ck_assert_uint_eq(given->size, declared.size);
+	ck_assert(given->complete && given->flexible && given->counted);
+	ck_assert(!given->extended && !given->virtual && !given->scalar);
+	ck_assert_uint_eq(given->count_at, declared.count_at);
+	ck_assert_uint_eq(given->count_of, declared.count_of);
+	ck_assert_uint_eq(given->num_fields, declared.num_fields);
+	for (i = 0; i < given->num_fields; i++) {
+		ck_assert_str_eq(given->fields[i].name, fields[i].name);
+		ck_assert_uint_eq(given->fields[i].type, fields[i].type);
+		ck_assert_int_eq(given->fields[i].offset, fields[i].offset);
+		ck_assert_uint_eq(given->fields[i].count, fields[i].count);
+		ck_assert_uint_eq(given->fields[i].stride, fields[i].stride);
+		ck_assert_int_eq(given->fields[i].from, fields[i].from);
+		ck_assert_int_eq(given->fields[i].one_of, fields[i].one_of);
+		ck_assert_int_eq(given->fields[i].pieces, fields[i].pieces);
+		ck_assert_int_eq(
+		    given->fields[i].reference, fields[i].reference);
+	}
 }
 
 /* Given PIECE bytes more at a time. */
@@ -122,6 +176,10 @@ must_read(size_t piece)
 		}
 		ck_assert_int_eq(answer.detail, MU_SYMBOLS_NAMES);
 		must_be_type(&answer.type, &types[i]);
+		if (i == 1)
+			must_be_declared(answer.declared);
+		else
+			ck_assert_ptr_null(answer.declared);
 		i++;
 	}
 	ck_assert_uint_eq(at, length);
