@@ -50,7 +50,7 @@ struct suite {
 	int (*play)(int argc, char **argv);
 };
 
-/* What stands in a line of a file: a test, or what holds for those below. */
+/* An entry of a file: a test, or settings of the tests that follow. */
 struct suite_line {
 	const char *file;
 	int line;

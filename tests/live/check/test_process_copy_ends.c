@@ -184,7 +184,10 @@ be_urgent(int cpu, int policy, int priority)
 	    set_policy(policy, priority);
 }
 
-/* Its children are less urgent than what hog() starts, and it is more. */
+/*
+ * Its children are less urgent than the load that hog() starts; itself it is
+ * more urgent.
+ */
 static void
 outrun_children(struct copied_shared *shared)
 {

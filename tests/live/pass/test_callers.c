@@ -202,7 +202,10 @@ TEST(within_malloc)
 	ck_assert_uint_eq(count_leaks(), count_leaks());
 }
 
-/* With one thread malloc takes no lock: the heap may be read in mid-step. */
+/*
+ * With one thread malloc takes no lock, so the heap may be read in the middle
+ * of a change.
+ */
 TEST(within_malloc_single_threaded)
 {
 	mu_library.options.timeout = 200;

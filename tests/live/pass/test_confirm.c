@@ -96,7 +96,7 @@ moved_by_signal(void)
 
 	make_moved();
 	scrub();
-	/* From here on we may be asked: the address is known hidden only. */
+	/* From here on passes may run: the address is stored hidden only. */
 	printf("lost is %lx\n", (unsigned long)moved[LOST]);
 	fflush(stdout);
 	while (read(0, &byte, 1) < 0)
@@ -237,7 +237,7 @@ watch_flights(unsigned times)
 		GetUnreachableMemory(&info, 1000);
 		failed += info.status != MEMUNREACHABLE_COMPLETE;
 		missed += !finds(&info, lost);
-		/* What was in flight lands first. */
+		/* Wait until pointers that are being moved have been stored. */
 		usleep(20000);
 		wrong += count_false(&info, &slow);
 		FreeUnreachableMemoryInfo(&info);
@@ -283,7 +283,7 @@ expect_in(const char *text, const char *words, size_t count)
 	    child.err_text);
 }
 
-/* What a single look finds: what cannot be seen just then. */
+/* A single look reports blocks that are only hidden for the moment. */
 TEST(one_look)
 {
 	child_run(&child, "moved_by_call", "");
@@ -296,8 +296,8 @@ TEST(one_look)
 }
 
 /*
- * Only what is lost in both looks is reported; and what hangs on a block that
- * is lost in the second look alone is not.
+ * Only blocks that are lost in both looks are reported; blocks that hang on one
+ * lost in the second look only are not.
  */
 TEST(two_looks)
 {
@@ -316,7 +316,10 @@ TEST(nothing_lost_needs_one_look)
 	expect_in(child.out_text, "status 0, 0 leaks, looks 1\n", 1);
 }
 
-/* What the child says it lost, a hidden address, is the log's one entry. */
+/*
+ * The one entry of the log is the block that the child has lost; it prints the
+ * hidden address.
+ */
 static void
 expect_logged(void)
 {

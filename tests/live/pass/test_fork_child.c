@@ -231,7 +231,7 @@ fork_at_each(int *status)
 	return calls;
 }
 
-/* From its first call of that kind to its last. */
+/* The span from the first to the last call of that kind. */
 TEST_LOOP(forked_within_a_pass, 0, 2)
 {
 	static const int calls[] = { SYS_munmap, SYS_madvise };

@@ -26,7 +26,8 @@ churn(void *arg)
 			abort();
 		block[0] = 'b';
 		/*
-		 * Not next to the top chunk: it is merged with its neighbours.
+		 * The block must not be next to the top chunk, which absorbs
+		 * its neighbours.
 		 */
 		free(block);
 	}

@@ -155,7 +155,7 @@ TEST(closed_memory)
 	mprotect(closed, PAGE, PROT_NONE);
 	EXPECT_LEAKS(0);
 	ck_assert(was_copied());
-	/* To the program it is as closed as before. */
+	/* For the program the page is still inaccessible. */
 	ck_assert_int_eq(write(nowhere, closed, 1), -1);
 	ck_assert_int_eq(errno, EFAULT);
 	mprotect(closed, PAGE, PROT_READ | PROT_WRITE);
@@ -330,7 +330,7 @@ TEST(killed)
 	free(malloc(100));
 }
 
-/* What a larger heap's search has more: threads, and their stacks. */
+/* The search of a larger heap also has threads and their stacks. */
 TEST(workers)
 {
 	uintptr_t block, chain = block_new(100);

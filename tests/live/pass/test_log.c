@@ -126,7 +126,9 @@ TEST(case_log)
 	    "s here!.",
 	    address + 16);
 	assert_line(&lines, 13, expected);
-	/* Not Android's: which sizes to record stacks for. */
+	/*
+	 * Android has no such line: the sizes whose stacks should be recorded.
+	 */
 	assert_line(&lines, 14,
 	    PREFIX "no stacks were recorded: "
 		   "LIBC_DEBUG_MALLOC_OPTIONS='backtrace "

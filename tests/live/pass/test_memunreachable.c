@@ -188,7 +188,7 @@ TEST(leak_lots)
 	EXPECT_LEAKS(0);
 }
 
-/* Nothing is done, nothing is returned. */
+/* Nothing happens, and nothing is returned. */
 TEST(version)
 {
 	struct UnreachableMemoryInfo info = { .version = 1 };

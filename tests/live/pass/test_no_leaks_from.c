@@ -51,7 +51,7 @@ one_block(void)
 	return block_fresh(0, 72);
 }
 
-/* What the callers hold, on the stack and in registers, counts. */
+/* References of the callers, on the stack and in registers, count. */
 TEST(callers_count)
 {
 	void *volatile on_stack = one_block();

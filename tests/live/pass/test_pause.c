@@ -92,7 +92,7 @@ read_events(void *arg)
 	return NULL;
 }
 
-/* It is known before the stop. _i: auto, by ptrace, by signal. */
+/* The state is known before the stop. _i: auto, by ptrace, by signal. */
 TEST_LOOP(fork_waits_for_a_thread, 0, 3)
 {
 	struct uffdio_api api = {
@@ -161,8 +161,8 @@ be_rivals_on_one_cpu(void)
 }
 
 /*
- * Where the CPU is busy each thread sleeps for long, but for less than a
- * second: that is no reason to refuse, however many do so in turns.
+ * On a busy CPU each thread may be in uninterruptible sleep for up to a second;
+ * that is no reason to refuse, even if many threads do so in turns.
  */
 TEST(threads_wait_in_turns)
 {
@@ -175,7 +175,7 @@ TEST(threads_wait_in_turns)
 	for (i = 0; i < MAPPERS; i++)
 		pthread_create(&thread, NULL, map_and_unmap, NULL);
 	nap_ms(500);
-	/* As in a pass: its own naps are not longer then. */
+	/* As in a pass, whose own naps are not longer then. */
 	mu_priority_raise(&priority);
 	for (i = 0; i < 6; i++)
 		refused +=

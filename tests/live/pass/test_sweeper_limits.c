@@ -181,7 +181,7 @@ TEST_LOOP(rank_of_the_sweeper, 0, 2)
 	struct rank before, after, sweeper;
 	int lower;
 
-	/* By signal there is no collector that it has its limits from. */
+	/* By signal no collector exists whose limits it could inherit. */
 	child_start(
 	    &child, "large_heap", _i == 0 ? "stop=ptrace" : "stop=signal");
 	child_await(&child, child.out_text, "ready", 1);
@@ -196,7 +196,7 @@ TEST_LOOP(rank_of_the_sweeper, 0, 2)
 	if (before.policy != SCHED_IDLE)
 		ck_assert_int_eq(sweeper.policy, SCHED_BATCH);
 	ck_assert_int_eq(sweeper.oom, 1000);
-	/* From a hard limit of 0 not everybody can raise it. */
+	/* Only a privileged process can raise a hard limit of 0. */
 	ck_assert_msg(
 	    strstr(sweeper.core, " 1                    1 ") != NULL ||
 		setrlimit(RLIMIT_CORE, &no_core) != 0,

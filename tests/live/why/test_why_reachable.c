@@ -215,8 +215,8 @@ TEST(refused)
 }
 
 /*
- * Who points at a block: in each place where a pointer can live the only
- * reference is listed, with its place, and once it is gone there is none.
+ * For each place where a pointer can be: the only reference is listed, with its
+ * place, and once it is removed none is.
  */
 
 static int anchor;

@@ -203,8 +203,8 @@ TEST(stack_in_a_block)
 }
 
 /*
- * Who points at a block: registers by name, of threads that spin and of the
- * caller. Written for x86-64.
+ * References from registers, by name, of threads that spin and of the caller.
+ * Written for x86-64.
  */
 
 #if defined(__x86_64__)

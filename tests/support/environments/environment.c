@@ -28,7 +28,7 @@ environment_show_reference(
 	return true;
 }
 
-/* What holds on to those that were lost and not found? */
+/* Which references keep the lost blocks that were not found? */
 static __attribute__((noinline)) void
 environment_explain(const struct UnreachableMemoryInfo *info)
 {
@@ -160,7 +160,7 @@ environment_body(void *arg)
 	int asked;
 
 	scrub_registers(); /* a new thread has those of its creator */
-	/* Its arena: mapped before anybody looks at the mappings. */
+	/* Its arena is mapped before the mappings are compared. */
 	if (thread->kind == ENVIRONMENT_ALLOCATES ||
 	    thread->kind == ENVIRONMENT_NAPS) {
 		block = malloc(1);

@@ -2,7 +2,7 @@
 
 #define FILTER_CALLS 48
 
-/* What a container may not do by default (Docker, before kernel 4.8). */
+/* The calls that Docker denies to a container by default, before kernel 4.8. */
 static const int filter_container[] = { SYS_ptrace, SYS_process_vm_readv,
 	SYS_process_vm_writev, SYS_kcmp, SYS_perf_event_open, SYS_bpf,
 	SYS_userfaultfd, SYS_unshare, SYS_setns, SYS_mount, SYS_umount2,

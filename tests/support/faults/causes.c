@@ -1,6 +1,8 @@
 #include "tests/support/faults/causes.h"
 
-/* By itself that takes two lines of a log; both stop methods share 255 bytes.
+/*
+ * Alone that takes two lines of a log; the reasons of both stop methods share
+ * 255 bytes.
  */
 #define WORDS_MAX 150
 

@@ -26,7 +26,7 @@ struct fuzz_damage {
 	uintptr_t values[FUZZ_VALUES];
 	size_t num_values;
 
-	/* Of one input. */
+	/* The damage of one input. */
 	struct fuzz_change changes[2 * FUZZ_STEPS];
 	size_t num_changes;
 	struct mu_range hidden[FUZZ_STEPS]; /* of the copy, no access */

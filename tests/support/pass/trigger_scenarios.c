@@ -286,7 +286,7 @@ fork_in_report(void)
 	return end(1);
 }
 
-/* As above, but while the next report waits for its time. */
+/* The same, while the next report waits for min_interval. */
 static int
 fork_in_interval(void)
 {

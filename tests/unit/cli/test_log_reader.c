@@ -156,7 +156,7 @@ TEST(hint_in_words_of_the_command)
 	    "allocated these\n");
 }
 
-/* What is logged is no check. */
+/* A log line is not taken for a check. */
 TEST(only_an_outcome_is_a_check)
 {
 	const struct mu_log_outcome outcome = { .status = 0 };

@@ -141,7 +141,10 @@ TEST(by_type_information)
 	ck_assert(ask(HEAP, 40, &type));
 	ck_assert_str_eq(type.name, "shop::Order");
 	ck_assert_int_eq(type.source, MU_TYPE_RTTI);
-	/* No debug information says that the block has its size. */
+	/*
+	 * Without debug information nothing says that the block has the type's
+	 * size.
+	 */
 	ck_assert(!type.certain);
 	ck_assert_uint_eq(type.offset, 0);
 }

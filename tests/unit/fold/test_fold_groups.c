@@ -187,7 +187,7 @@ TEST_LOOP(cycles_begin_at_header, 0, FAKE_KINDS)
 	}
 }
 
-/* Without groups it is the lowest, as ever. */
+/* Without groups it is the lowest, as before. */
 TEST_LOOP(cycles_without_groups, 0, FAKE_KINDS)
 {
 	void **low;

@@ -150,7 +150,9 @@ make_stacks(void)
 		lengths[i] = 1 + (size_t)rand() % 24;
 		for (j = 0; j < lengths[i]; j++)
 			frames[i][j] = 0x1000 + (size_t)rand() % 2;
-		/* Some differ behind the 16th only, or in length. */
+		/*
+		 * Some stacks differ only after the 16th frame, or in length.
+		 */
 		if (i > 0 && rand() % 3 == 0) {
 			memcpy(frames[i], frames[i - 1], sizeof(frames[i]));
 			lengths[i] = lengths[i - 1] + (size_t)rand() % 2;

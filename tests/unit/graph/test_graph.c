@@ -246,7 +246,7 @@ TEST(end_of_span)
 	folding_open_heap(FAKE_SPAN, 4096);
 	a = folding_node(5);
 	folding_node(1);
-	/* It has no end but that of the span. */
+	/* Its end is the end of the span. */
 	mu_span_unset(
 	    &folding_heap.blocks.spans[0], folding_heap.used / MU_GRAIN + 1);
 	a[0] = a[2] = folding_heap.pool + folding_heap.size - W;

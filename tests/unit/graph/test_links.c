@@ -132,7 +132,7 @@ TEST(links_behind_a_size)
 	EXPECT(true, true, 3, 33, links.fd, links.bk, 0, size - 16);
 	EXPECT(true, true, 3, 33, links.fd, links.bk);
 
-	/* To a chunk further on. */
+	/* A link to a later chunk. */
 	to_f = links.fd - (uintptr_t)&links.reused[2];
 	EXPECT(false, false, 3, to_f | 1, links.fd, links.bk);
 	EXPECT(true, true, 3, (to_f + 16) | 1, links.fd, links.bk);
@@ -175,7 +175,7 @@ TEST(links_to_itself)
 	marking_open_heap(FAKE_SPAN, 4096);
 }
 
-/* Nothing is evidence when a root refers. */
+/* If a root refers to the block no evidence counts. */
 TEST(links_in_roots)
 {
 	struct links links = make_links();

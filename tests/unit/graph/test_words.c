@@ -22,7 +22,7 @@ one_by_one(const char *view, size_t count, uintptr_t lowest, uintptr_t width)
 	return found;
 }
 
-/* At a limit of the range, beside it, or anywhere. */
+/* A value at a limit of the range, next to it, or anywhere. */
 static uintptr_t
 any_word(uintptr_t lowest, uintptr_t width)
 {

@@ -126,7 +126,7 @@ TEST(limit_is_kept)
 	mu_arena_close(&small);
 }
 
-/* What the limit refused is known: how large it would have had to be. */
+/* The size that the limit would have needed is known. */
 TEST(refused)
 {
 	struct mu_arena small;

@@ -21,7 +21,7 @@ struct kind {
 #define OTHER "it belongs to another user"
 #define WRITE "other users may write to it"
 
-/* Of user 1000, who is neither root nor NOBODY. */
+/* A file of user 1000, who is neither root nor NOBODY. */
 static const struct kind kinds[] = {
 	{ S_IFREG | 0600, 1000, 1, NULL },
 	{ S_IFREG | 0644, 1000, 1, NULL },

@@ -45,7 +45,7 @@ static const struct {
 	{ 0, "the helper ended with exit status 3" },
 };
 
-/* As wait() tells of a real end. */
+/* A status as wait() returns it. */
 TEST_LOOP(died, 0, (int)(sizeof(deaths) / sizeof(deaths[0])))
 {
 	struct mu_why why = { .text = "" };
@@ -84,7 +84,7 @@ expect(const struct mu_why *why, const char *words, const char *cure)
 	ck_assert_str_eq(why->cure > 0 ? why->text + why->cure : "", cure);
 }
 
-/* What a name holds is no remedy, whatever is in it. */
+/* Text of a name is no remedy, whatever it contains. */
 TEST(remedies)
 {
 	struct mu_why why = { "old; cure", 5 };

@@ -26,7 +26,7 @@ static void __attribute__((format(printf, 1, 2))) same(const char *format, ...)
 		va_end(args);
 		ck_assert_msg(memcmp(ours, theirs, sizes[i]) == 0,
 		    "size %zu: \"%s\" but \"%s\"", sizes[i], ours, theirs);
-		/* Nothing is written behind the buffer. */
+		/* No byte after the buffer is written. */
 		ck_assert_int_eq(ours[sizes[i] < 255 ? sizes[i] : 255],
 		    sizes[i] < 255 ? '#' : ours[255]);
 	}

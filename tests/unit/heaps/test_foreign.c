@@ -252,7 +252,7 @@ TEST(loads_of_libc)
 	snap.libc_address = program[1].range.begin;
 	ck_assert_uint_eq(mu_libcs_find(&snap, libcs), 3);
 	ck_assert(mu_libc_has_data(&libcs[0], &program[2]));
-	/* Nothing is known: everybody's data. */
+	/* Without the address of libc its data may be any file's. */
 	snap.num_mappings = 3;
 	snap.libc_address = 0;
 	ck_assert_uint_eq(mu_libcs_find(&snap, libcs), 1);

@@ -89,7 +89,7 @@ tcache_count(size_t size)
 	return (uint16_t *)subject.tcache + (size - 32) / 16;
 }
 
-/* As if there were MORE entries than there are. */
+/* Pretend that there are MORE entries. */
 static void
 damage_count(int more)
 {

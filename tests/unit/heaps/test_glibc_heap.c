@@ -184,7 +184,10 @@ twist_find_inherited(struct self_snapshot *self)
 			_exit(3);
 }
 
-/* What a thread of the parent had free is free in the child of fork(). */
+/*
+ * Chunks that a thread of the parent had in its tcache are free in the child of
+ * fork().
+ */
 TEST(fork_inherits_tcaches)
 {
 	pthread_t thread;

@@ -33,7 +33,7 @@ static const struct mu_glibc_layout layout = { .arena_fastbins = FASTBINS,
 	.tcache_size = 0x280,
 	.safe_linking = true };
 
-/* Of the arena that is being made. */
+/* The arena that is being built. */
 static size_t members[CHUNKS_MAX]; /* offsets of chunks */
 static size_t num_members;
 
@@ -79,7 +79,7 @@ gather(size_t at, size_t top, bool in_use, size_t size, bool all)
 	}
 }
 
-/* What a word of a list is to hold so that it leads to chunk AT. */
+/* The value of a list's word that refers to chunk AT. */
 static size_t
 pointer_to(size_t at)
 {
@@ -457,7 +457,7 @@ between(void)
 	}
 }
 
-/* As free() does it, but in the wrong bin, or the wrong chunk. */
+/* Like free(), but in the wrong bin, or with the wrong chunk. */
 TEST_LOOP(relinked_well, 0, 6)
 {
 	size_t at, i, *fd, *bk, *head, other;

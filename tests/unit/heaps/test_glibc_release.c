@@ -253,7 +253,7 @@ twist_release(struct self_snapshot *self)
 	self->snap.glibc_minor = 99;
 }
 
-/* As far from the newest row as may be. */
+/* As far from the newest row as is accepted. */
 TEST(far_release)
 {
 	struct answer answer;

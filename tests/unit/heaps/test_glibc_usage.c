@@ -54,7 +54,7 @@ malloc_figures_open(struct malloc_figures *figures)
 	    figures->file, figures->buffer, _IOFBF, sizeof(figures->buffer));
 }
 
-/* No assertions here: they allocate. */
+/* Assertions would allocate. */
 static bool
 malloc_figures_ask(struct malloc_figures *figures)
 {
@@ -411,7 +411,7 @@ TEST(mmapped)
 	ck_assert_uint_eq(usage->mmapped_free, 0);
 }
 
-/* Nothing of SIZE is left in the main arena. */
+/* The main arena has no free chunk of SIZE. */
 static void
 exhaust(size_t size)
 {
@@ -427,7 +427,7 @@ take_and_give(void *arg)
 {
 	struct mu_thread *thread = arg;
 
-	/* What is mmapped makes no tcache from 2.43 on. */
+	/* Since 2.43 an mmapped chunk creates no tcache. */
 	kept = malloc(24);
 	free(kept);
 	kept = malloc(640);

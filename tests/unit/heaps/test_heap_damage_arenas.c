@@ -49,7 +49,10 @@ TEST(undamaged)
 
 /* ---- the anchors: main_arena, mp_, the ring, the release ---- */
 
-/* Where in libc's data SIZE bytes are neither main_arena nor mp_; or 0. */
+/*
+ * A place in libc's data where SIZE bytes belong neither to main_arena nor to
+ * mp_; or 0.
+ */
 static uintptr_t
 free_data(size_t size)
 {

@@ -50,7 +50,7 @@ TEST(rule2_fenceposts)
 	while (sbrk(0) == hole + 4096)
 		busy_block(1000);
 	take(NULL, 0, MU_PARTIAL);
-	/* What top had left may be free, and in a bin. */
+	/* The rest of the old top may be free and in a bin. */
 	ck_assert_uint_eq(*heap_image_word(&image, end - 24) | 1, 0x11);
 	ck_assert_uint_eq(*heap_image_word(&image, end - 8), 0x11);
 	refused(end - 24, 0x21, "arena");

@@ -440,7 +440,10 @@ TEST(unloaded_modules)
 	ck_assert(mu_recorder_open_modules(
 	    &recorder, &snap, (uintptr_t)&fake.header, &image.arena));
 	ck_assert_uint_eq(recorder.num_unloaded, 3);
-	/* What is not there hides nothing else. */
+	/*
+	 * A list of modules that cannot be read does not make the recorder
+	 * unusable.
+	 */
 	fake.header.modules = 8;
 	ck_assert(open_recorder());
 	ck_assert_uint_eq(recorder.num_unloaded, 0);

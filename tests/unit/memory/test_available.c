@@ -119,7 +119,7 @@ TEST(cgroup)
 	expect(1000);
 	put_cgroup("/a/b", "1048576\n", "524288\n", "anon 400000\n");
 	expect(512);
-	/* More than the machine has is no limit. */
+	/* A limit above the machine's memory is no limit. */
 	put_cgroup("/a/b", "1048576000\n", "524288\n", NULL);
 	expect(1000);
 	/* Taken to the last byte, and beyond. */

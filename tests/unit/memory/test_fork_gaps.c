@@ -1,4 +1,4 @@
-/* What a fork leaves out is restored as it is in the original, or counted. */
+/* Memory that a fork leaves out is restored from the original, or counted. */
 #include "heapwalk/memory/fork_gaps.h"
 #include "tests/support/heaps/image.h"
 #include "tests/support/suite.h"
@@ -104,7 +104,7 @@ TEST(wiped_memory)
 	ck_assert_int_eq(fill_and_count(at, 0, 0), PAGES - 2);
 }
 
-/* What the list says was true once: now it is the stack we run on. */
+/* The list is outdated: the memory is now the stack that we run on. */
 TEST(stale_range)
 {
 	char *at = map_advised(MAP_PRIVATE, MADV_DONTFORK);

@@ -103,7 +103,7 @@ setup(void)
 	write_memory();
 	fixture.child = fork();
 	if (fixture.child == 0) {
-		/* Of shared memory a fork copies no page tables. */
+		/* A fork copies no page tables of shared memory. */
 		fixture.shared[PAGE] = 's';
 		fixture.large[PAGE] = 'l';
 		raise(SIGSTOP);
@@ -181,7 +181,7 @@ START_TEST(piece_by_piece)
 
 static char copied[16 * PAGE];
 
-/* What is read in order is what a view shows; only with a window. */
+/* Reading in order gives the same bytes as a view; only with a window. */
 START_TEST(pages_are_copied)
 {
 	struct mu_memory *memory = &fixture.snap.memory;
@@ -259,7 +259,7 @@ START_TEST(shared_memory_is_seen)
 	ck_assert_uint_ge(fixture.remote.unasked, LARGE);
 }
 
-/* As it was at the stop, or as it is now; nothing else counts. */
+/* The value at the stop, or the present one; no other is right. */
 START_TEST(known_parts_are_seen)
 {
 	static char known[2 * PAGE];
@@ -323,7 +323,9 @@ START_TEST(nothing_else_is_seen)
 	ck_assert_ptr_null(view(fixture.area, (size_t)1 << 45));
 }
 
-/* What was filled stays as it was, what is asked for late is not had. */
+/*
+ * Filled pages keep their contents; pages that are requested late are not read.
+ */
 START_TEST(filled_and_detached)
 {
 	const char *seen;
@@ -346,7 +348,7 @@ START_TEST(more_than_may_be)
 	    strstr(fixture.why.text, "address space") != NULL);
 }
 
-/* What is to be read while a process stands still, and takes long. */
+/* Memory that must be read in a stop and takes long. */
 static void
 setup_slow(void)
 {
@@ -383,7 +385,7 @@ START_TEST(slow_reading_is_given_up)
 	ck_assert_uint_le(fixture.remote.read, SLOW / 2);
 }
 
-/* What is not read in time is not what the process had. */
+/* Memory that is not read in time may have changed. */
 START_TEST(the_end_comes_first)
 {
 	fixture.remote.deadline_ns = mu_sys_now_ns() + MU_NS_PER_SEC * 1000;
@@ -490,7 +492,7 @@ START_TEST(a_little_is_copied)
 	}
 	ck_assert_ptr_eq(peek(at), view(at, 1));
 	ck_assert(memcmp(peek(at), at, sizeof(peeked)) == 0);
-	/* Of what was never written nothing is read. */
+	/* Memory that was never written is not read. */
 	at = fixture.area + 4 * PAGE;
 	ck_assert_ptr_eq(peek(at), view(at, 1));
 	ck_assert_int_eq(*peek(at), 0);
@@ -549,7 +551,7 @@ START_TEST(one_that_is_ignored_stays_so)
 	ck_assert_mem_eq(seen + 3 * PAGE, fixture.area + 3 * PAGE, PAGE);
 }
 
-/* Nothing is there to be read any more: no zeros in its place. */
+/* The memory no longer exists: it is not replaced by zeros. */
 START_TEST(detached_is_fatal)
 {
 	const volatile char *seen = view(fixture.area, PAGE);

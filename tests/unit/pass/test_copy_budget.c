@@ -60,7 +60,10 @@ TEST(enough)
 	ck_assert(!mu_copy_budget_is_short(&budget));
 }
 
-/* Not for everything that the process may write: the copy must be preferred. */
+/*
+ * There is no room for everything that the process may write, so the OOM killer
+ * must prefer the copy.
+ */
 TEST(tight)
 {
 	have(256);

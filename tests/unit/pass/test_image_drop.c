@@ -133,7 +133,7 @@ TEST_LOOP(heap_only, 0, 2)
 	ck_assert_uint_eq(left(at + 48 * MIB, 52 * MIB), 52 * MIB / 4096);
 }
 
-/* What the thread pointer leads to may be in a block of the program's. */
+/* The thread pointer may refer to a block of the program. */
 TEST(not_the_own_thread)
 {
 	struct mu_range range = { (uintptr_t)__builtin_thread_pointer(), 0 };

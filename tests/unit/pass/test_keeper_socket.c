@@ -5,7 +5,7 @@
 #include "lib/helpers/keeper_socket.h"
 #include "tests/support/suite.h"
 
-/* It was closed before our own word was read. */
+/* The socket was closed before our message was read. */
 TEST(word_before_the_end)
 {
 	int line[2], fds[MU_KEEPER_SOCKET_FDS];

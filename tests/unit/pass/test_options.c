@@ -106,7 +106,7 @@ TEST(durations)
 	}
 }
 
-/* As a duration, but none at all will do. */
+/* As a duration, which may be missing. */
 TEST(intervals)
 {
 	static const struct {

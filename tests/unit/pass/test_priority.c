@@ -166,7 +166,7 @@ boost(pid_t idle)
 		slept += mu_wakeup_boost(idle);
 	used = cpu_ns(idle) - before;
 	ck_assert_uint_eq(slept, 100);
-	/* Of 100 ms. Where nothing is lent it gets 1. */
+	/* CPU time out of 100 ms. Without the loan it gets 1. */
 	ck_assert_uint_ge(used, 50 * MU_NS_PER_MS);
 	before = cpu_ns(idle);
 	usleep(50000);

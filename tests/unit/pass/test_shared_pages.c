@@ -71,7 +71,7 @@ TEST_LOOP(pages_once, 0, 2)
 	ck_assert_uint_eq(mu_shared_pages_expect(&pages, SIZE_MAX),
 	    size + mu_shared_pages_expect(&before, SIZE_MAX));
 	ck_assert_uint_eq(mu_shared_pages_expect(&pages, MIB / 2), MIB / 2);
-	/* No time and no room: all of it is only listed, and later. */
+	/* Without time or room everything is only listed, after the stop. */
 	mu_shared_pages_take(&before, 0, 0);
 	mu_shared_pages_take(&pages, 0, 0);
 	ck_assert_uint_le(pages.changing, MIB);
@@ -91,7 +91,7 @@ TEST_LOOP(pages_once, 0, 2)
 #define LARGE (64 * MIB)
 #define LITTLE (16 * MIB) /* is read before a rate is known */
 
-/* What is read in a stop that may take SPAN ns, of EXPECTED bytes. */
+/* The part of EXPECTED bytes that is read in a stop that may take SPAN ns. */
 static size_t
 taken_of(size_t expected, uint64_t span)
 {
@@ -257,7 +257,7 @@ TEST_LOOP(sifted, 0, 3)
 	close_all(&pages);
 }
 
-/* What was mapped after the listing is read, too. */
+/* Memory that was mapped after the listing is read, too. */
 TEST(listed_again)
 {
 	struct mu_shared_pages pages;

@@ -25,7 +25,10 @@ teardown(void)
 
 typedef bool parser(const char *, size_t, struct mu_words *);
 
-/* From a buffer that ends where the text ends, for the sanitizers. */
+/*
+ * Parse a buffer that ends with the text, so that sanitizers see a read beyond
+ * it.
+ */
 static void
 parse(parser *parse_text, const char *text, size_t length)
 {

@@ -23,7 +23,10 @@ teardown(void)
 	mu_arena_close(&arena);
 }
 
-/* From a buffer that ends where the text ends, for the sanitizers. */
+/*
+ * Parse a buffer that ends with the text, so that sanitizers see a read beyond
+ * it.
+ */
 static enum mu_status
 parse_bytes(const char *text, size_t length)
 {
@@ -264,7 +267,7 @@ TEST(no_memory)
 	ck_assert_uint_eq(n, 4); /* the array and two names */
 }
 
-/* Many reads: more lines than fit into any one of them. */
+/* This takes many reads: the lines do not fit into one. */
 TEST(read_ourselves)
 {
 	size_t pages = 3000, i, found = 0;

@@ -114,7 +114,10 @@ sum_up(void *ctx, int value)
 	return value != 77;
 }
 
-/* Only decimal numbers that fit; none of /proc's and the shell's other names */
+/*
+ * Only decimal numbers that fit count: no other name in /proc, no other
+ * notation.
+ */
 TEST(numbers_of_a_directory)
 {
 	static const char *const names[] = { "1", "20", "2147483647", "007",
@@ -229,7 +232,7 @@ TEST(status_files)
 	ck_assert_str_eq(end, "");
 }
 
-/* Their line comes before most of the others, and may be long. */
+/* The line of the groups precedes most others and may be long. */
 TEST(status_of_a_member_of_many_groups)
 {
 	static gid_t groups[60000];

@@ -81,7 +81,7 @@ TEST_LOOP(test_md10_guards_lie_around, 0, 20)
 			ck_assert_uint_eq(live_word(block), 0);
 		}
 	}
-	/* What a reader goes back from a block at most. */
+	/* The most bytes before a block that a reader reads. */
 	ck_assert_uint_le(
 	    memunreachable_recorded.max_guard, 65536 + front + 32);
 	ck_assert(

@@ -158,7 +158,7 @@ TEST(default_forwards)
 	memunreachable_malloc_hook first = memunreachable_set_malloc_hook(NULL);
 	void *block, *moved;
 
-	/* It is used iff it is neither none nor the default. */
+	/* A hook is called if it is neither NULL nor the default. */
 	ck_assert_ptr_nonnull(first);
 	ck_assert(!hooks_active);
 	ck_assert_ptr_eq(memunreachable_set_malloc_hook(first), first);
@@ -167,7 +167,7 @@ TEST(default_forwards)
 	ck_assert(hooks_active);
 	ck_assert_ptr_eq(memunreachable_set_malloc_hook(NULL), count_malloc);
 	ck_assert(!hooks_active);
-	/* They can be called from anywhere. */
+	/* The default hooks can be called from anywhere. */
 	block = first(10, CALLER);
 	moved = memunreachable_set_realloc_hook(NULL)(block, 9999, CALLER);
 	memunreachable_set_free_hook(NULL)(moved, CALLER);

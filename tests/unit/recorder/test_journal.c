@@ -277,7 +277,7 @@ TEST(written_on_exit)
 static pthread_key_t late_key;
 static int thread_id;
 
-/* Of the program: allocates in the third round still. */
+/* A thread of the program that still allocates in the third round. */
 static void
 late_destructor(void *value)
 {

@@ -38,7 +38,10 @@ count(const struct answer *answer)
 	return answer->overall / answer->record;
 }
 
-/* Of record N: SIZE, NUM, and a stack of FRAMES from FIRST on, then zeros. */
+/*
+ * Record N has SIZE, NUM, and a stack of FRAMES from FIRST on, followed by
+ * zeros.
+ */
 static void
 is_record(const struct answer *answer, size_t n, size_t size, size_t num,
     uintptr_t first, size_t frames)

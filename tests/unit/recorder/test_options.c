@@ -181,7 +181,7 @@ TEST(multiple_options)
 	ck_assert(options.tracking);
 }
 
-/* Of each number: bare, least, most, and one beyond both. */
+/* Each number: without a value, the least, the most, and one beyond both. */
 struct range {
 	const char *name;
 	size_t offset;

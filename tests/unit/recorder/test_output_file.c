@@ -78,7 +78,9 @@ TEST(old_one_stays_until_the_end)
 	ck_assert_uint_ne(before.st_ino, after.st_ino);
 }
 
-/* Neither followed nor replaced: the file gets the next name that is free. */
+/*
+ * The link is neither followed nor replaced: the file gets the next free name.
+ */
 TEST(what_is_in_the_way_stays)
 {
 	char first[140], second[140], words[400];

@@ -264,8 +264,10 @@ TEST(stacks_side_by_side)
 	ck_assert_uint_eq(compared.times, 3);
 }
 
-/* Where the signal comes is no return address: right at a function's begin,
- * where nothing is pushed yet, one less would be another function. */
+/*
+ * The interrupted address is no return address: at the start of a function,
+ * where nothing is pushed yet, the address minus one is in another function.
+ */
 static __attribute__((noinline, aligned(64))) void
 faulting(volatile int *address)
 {

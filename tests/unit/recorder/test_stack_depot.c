@@ -179,7 +179,7 @@ TEST(slots_lead_to_stacks)
 	stack_depot_slot_free(slot);
 	ck_assert_uint_eq(stack_depot_slot(stack, 79), slot);
 	ck_assert_uint_ne(stack_depot_slot(stack, 80), slot);
-	/* Of a stack that is not kept. */
+	/* The ID of a stack that is not kept. */
 	ck_assert_ptr_null(stack_depot_get(stack_depot_slot(MU_STACK_OFF, 1)));
 }
 

@@ -46,7 +46,7 @@ TEST(pages_are_tried)
 	ck_assert(stack_memory_probe(at(0)));
 }
 
-/* Of a stack that is not the thread's own. */
+/* A walk on a stack that is not the thread's own. */
 TEST(ranges_grow_to_what_is_there)
 {
 	struct stack_memory memory = { 0 };

@@ -315,7 +315,7 @@ TEST_LOOP(fork_child_has_its_own, 0, 2)
 	ck_assert(ends_with(dump_name(child), "^z 1 .* bt abc0$"));
 }
 
-/* As one that was made by a bare clone(), which runs no handlers. */
+/* As in a process made by a bare clone(), which runs no handlers. */
 TEST(unannounced_child)
 {
 	pid_t child;

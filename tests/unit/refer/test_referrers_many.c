@@ -91,7 +91,7 @@ TEST_LOOP(random_graphs, 0, 40)
 	for (i = 0; i < BLOCKS; i++) {
 		usable = usable_size(blocks[i]);
 		words = usable / W;
-		/* Nothing that looks like a left-over link: no block's end. */
+		/* No value that looks like an old link: no end of a block. */
 		for (j = 0; j < words; j++)
 			blocks[i][j] = rand() % 4 == 0
 			    ? (char *)blocks[(size_t)rand() % BLOCKS] +

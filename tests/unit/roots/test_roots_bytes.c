@@ -26,7 +26,7 @@ TEST(own_memory_is_left_out)
 	ck_assert_int_eq(found_times(at + 3 * image.page - 1), 0);
 }
 
-/* They hold no pointers, and are as large as a quarter of the heap. */
+/* These hold no pointers and are as large as a quarter of the heap. */
 TEST(tables_of_a_recorder_are_left_out)
 {
 	char *at = map_filled(3);

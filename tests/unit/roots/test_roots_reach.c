@@ -15,7 +15,7 @@ static char data[64] = "data", bss[64];
 static __thread char tls_data[64] = "tls", tls_bss[64];
 static struct mu_thread pair[2];
 
-/* Where one thread has its things. */
+/* The addresses of one thread: stack, TLS, struct pthread. */
 struct scene {
 	pthread_barrier_t ready, done;
 	uintptr_t sp;

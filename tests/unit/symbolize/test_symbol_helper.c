@@ -36,7 +36,7 @@ static struct mu_symbol_helper helper;
 static struct mu_symbol_answer answers[2];
 static void (*harm)(void);
 
-/* What the test has read of it, as the helper may not. */
+/* The contents that the test has read, since the helper may not read them. */
 static char *copies[COPIES];
 
 static void
@@ -161,7 +161,7 @@ end(void)
 	_exit(0);
 }
 
-/* With the handlers of mu_guarded() out of force. */
+/* Without the handlers of mu_guarded(). */
 static void
 crash(void)
 {

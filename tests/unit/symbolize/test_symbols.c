@@ -92,7 +92,7 @@ TEST(vdso)
 	named.pid = 0;
 }
 
-/* Of libc, each address another one. */
+/* A million addresses in libc, all different. */
 TEST(million)
 {
 	uintptr_t base = (uintptr_t)lsearch & ~(uintptr_t)0xfff;

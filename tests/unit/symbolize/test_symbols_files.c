@@ -150,7 +150,7 @@ write_damaged(const unsigned char *sound, size_t size, unsigned seed)
 	free(bytes);
 }
 
-/* Nothing proves what the file is: any answer will do, but no crash. */
+/* Nothing proves which file it is: any answer is right, but no crash. */
 TEST(damaged)
 {
 	static unsigned char sound[(size_t)1 << 20];
@@ -188,7 +188,7 @@ read_and_fault(void *ctx, uintptr_t address, void *buffer, size_t size)
 	return raise(SIGSEGV) == 0;
 }
 
-/* What is left is the mapping. */
+/* Only the mapping remains. */
 TEST(fault)
 {
 	struct mu_symbol symbol;

@@ -134,7 +134,7 @@ TEST(cut_off_anywhere)
 		ck_assert_msg(parse_bytes(whole, i) == MU_PARTIAL, "%zu", i);
 		ck_assert_ptr_nonnull(strstr(why.text, "cut off"));
 	}
-	/* Its size is whole. */
+	/* The size is complete. */
 	parse_bytes(whole, sizeof(whole) - 2);
 	ck_assert_uint_eq(file.records.count, 2);
 	parse_bytes(whole, sizeof(whole) - 2 - strlen(" data="));
