@@ -102,16 +102,24 @@ bool
 mu_memory_self_look(struct mu_memory *memory, struct mu_pages *pages)
 {
 	struct mu_memory_self *self = memory->ctx;
-	size_t i = self->num_mappings;
 
 	memory->blind = !mu_pages_open(pages, memory->page_size);
 	self->pages = pages;
-	/* Behind it is memory of the kernel. */
+	return !memory->blind;
+}
+
+/* Behind the last writable mapping is memory of the kernel. */
+void
+mu_memory_self_ask_at_once(struct mu_memory *memory)
+{
+	struct mu_memory_self *self = memory->ctx;
+	size_t i = self->num_mappings;
+
 	while (i > 0 && !self->mappings[i - 1].writable)
 		i--;
-	if (i > 0)
-		mu_pages_ask_below(pages, self->mappings[i - 1].range.end);
-	return !memory->blind;
+	if (i > 0 && self->pages != NULL)
+		mu_pages_ask_below(
+		    self->pages, self->mappings[i - 1].range.end);
 }
 
 /* Without PAGEMAP_SCAN, searching more than this for pages takes too long. */

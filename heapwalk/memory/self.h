@@ -51,6 +51,12 @@ void mu_memory_self_open(struct mu_memory *memory, struct mu_memory_self *self,
 bool mu_memory_self_look(struct mu_memory *memory, struct mu_pages *pages);
 
 /*
+ * Then ask for all pages in one call, if the kernel can: worth it for a small
+ * program only, as most pages of a large one are its heap's.
+ */
+void mu_memory_self_ask_at_once(struct mu_memory *memory);
+
+/*
  * From now on a fault inside a readable mapping maps a page of zeros there,
  * counts it in memory->skipped_pages and continues. A fault elsewhere kills us
  * as before. Only for the sweeper, whose image is private. Any of its threads

@@ -177,6 +177,8 @@ look_at_memory(struct mu_image *image, struct sweep *sweep)
 	snap->workers = &sweep->threads.workers;
 	if (!mu_memory_self_look(&snap->memory, sweep->pages))
 		mu_log(&image->job.log, MU_LOG_DEBUG, "no /proc/self/pagemap");
+	else if (image->sweeper.budget.private < MU_SWEEPER_SMALL)
+		mu_memory_self_ask_at_once(&snap->memory);
 	return own_memory_list(image, &sweep->tables);
 }
 

@@ -46,8 +46,8 @@ random_model(size_t pages, int writes, bool no_scan)
 	image_open(&snap);
 	ck_assert(mu_memory_self_look(&snap.memory, &image.pages));
 	image.pages.no_scan = no_scan;
-	if (no_scan)
-		image.pages.known_end = 0;
+	if (!no_scan)
+		mu_memory_self_ask_at_once(&snap.memory);
 	image_ask(&snap, at, pages, seen);
 	/* A huge page brings neighbours: more is right, less is not. */
 	for (i = 0; i < pages; i++)
