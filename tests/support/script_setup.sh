@@ -39,6 +39,12 @@ may_trace_all() {
 	may 19
 }
 
+# Is there a seccomp filter, as in a container? Under one no process can be made
+# to do a system call, and the library makes none that could be refused.
+is_filtered() {
+	! grep -q '^Seccomp:.0' /proc/self/status
+}
+
 # Can a terminal be made? A bare container has no /dev/pts.
 has_terminals() {
 	command -v script >/dev/null &&

@@ -38,11 +38,16 @@ answer() {
 }
 
 hold "$victim" 192 0
-for how in auto fork; do
+hows='auto fork'
+if is_filtered; then
+	echo "SKIPPED: killed_copies: there are none under a seccomp filter"
+	hows=
+fi
+for how in $hows; do
 	name="--stop=$how"
 	for i in $(seq "$kills"); do
 		rm -f "$work/killed"
-		"$command" --stop=$how -p "$pid" >"$work/report" 2>&1 &
+		"$command" "--stop=$how" -p "$pid" >"$work/report" 2>&1 &
 		checking=$!
 		if [ $((i % 2)) -eq 0 ]; then
 			kill_copy 0 # before its memory is opened
@@ -54,7 +59,7 @@ for how in auto fork; do
 	done
 done
 name=copies
-[ $killed -gt 0 ] || fail "none was killed"
+[ -z "$hows" ] || [ $killed -gt 0 ] || fail "none was killed"
 let_go || fail "the process was harmed"
 
 name="a process that is read"
