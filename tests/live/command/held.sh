@@ -24,35 +24,35 @@ expect_holders() {
 hold "$victim"
 
 name='retained, of a process'
-"$command" -q --retained -p "$pid" >"$work/text" 2>"$err" ||
+"$command" -q --retained --max-pause=20s -p "$pid" >"$work/text" 2>"$err" ||
 	fail "status $?: $(cat "$err")"
 expect_holders "$work/text"
 has "$work/text" "'worker', handle() at victim_held.c:"
-"$command" -q --retained=2 -p "$pid" >"$work/text" 2>"$err"
+"$command" -q --retained=2 --max-pause=20s -p "$pid" >"$work/text" 2>"$err"
 has "$work/text" "more holders"
 has_no "$work/text" "kept_inside"
 
 name='why'
-"$command" -q --why="$(word name)" -p "$pid" >"$work/text" 2>"$err"
+"$command" -q --why="$(word name)" --max-pause=20s -p "$pid" >"$work/text" 2>"$err"
 has "$work/text" "variable cache in victim_held (cache), +0x8 .table"
 has "$work/text" "[2000], block of 15.6 KiB at $(word table | cut -c3-), +0x3e78"
 has "$work/text" "-> session, block of 216 bytes at $(word session | cut -c3-), +0x8"
 has "$work/text" "block of 24 bytes at $(word name | cut -c3-)"
 has "$work/text" "  cache (victim_held) .table → probably session*[2000][1999]"
 has "$work/text" " → session.name → probably char["
-"$command" -q --why="$(word shared)" --all -p "$pid" >"$work/text" 2>"$err"
+"$command" -q --why="$(word shared)" --all --max-pause=20s -p "$pid" >"$work/text" 2>"$err"
 has "$work/text" "    variable shared_one in victim_held (char*), +0x0"
 has "$work/text" "    variable other_one in victim_held (void*), +0x0"
-"$command" -q --why=1000 -p "$pid" >"$work/text" 2>"$err"
+"$command" -q --why=1000 --max-pause=20s -p "$pid" >"$work/text" 2>"$err"
 has "$work/text" "no live block has this address"
 
 name='in use'
-"$command" -q --in-use -p "$pid" >"$work/text" 2>"$err"
+"$command" -q --in-use --max-pause=20s -p "$pid" >"$work/text" 2>"$err"
 has "$work/text" "2000  216 bytes"
 has "$work/text" "2000  24 bytes, "
 has "$work/text" ", 1950 repeat a text"
 has_no "$work/text" "customer number"
-"$command" -q --in-use --contents -p "$pid" >"$work/text" 2>"$err"
+"$command" -q --in-use --contents --max-pause=20s -p "$pid" >"$work/text" 2>"$err"
 has "$work/text" '"customer number 1'
 
 name='a core'
@@ -89,18 +89,18 @@ fits_schema "$work/json"
 
 name='JSON'
 "$command" -q --format=json --retained --in-use --contents --all \
-    --why="$(word name)" -p "$pid" >"$work/json" 2>"$err"
+    --why="$(word name)" --max-pause=20s -p "$pid" >"$work/json" 2>"$err"
 has "$work/json" '"retained_blocks": 4001'
 has "$work/json" '"text": "customer number 1'
 has "$work/json" '"why_found": '
 fits_schema "$work/json"
 
 name='bad values'
-run 2 -p "$pid" --retained=0
+run 2 --max-pause=20s -p "$pid" --retained=0
 has "$err" "1 to 1000"
-run 2 -p "$pid" --why=0:Session
+run 2 --max-pause=20s -p "$pid" --why=0:Session
 has "$err" "the address of a block"
-run 2 -p "$pid" --why=12:
+run 2 --max-pause=20s -p "$pid" --why=12:
 has "$err" "or a type"
 
 let_go
@@ -133,11 +133,11 @@ int main()
 END
 "${CXX:-c++}" -g -O1 -o "$work/shapes" "$work/shapes.cc" || fail "no program"
 hold "$work/shapes"
-"$command" -q --why="$(word circle)" -p "$pid" >"$work/text" 2>"$err"
+"$command" -q --why="$(word circle)" --max-pause=20s -p "$pid" >"$work/text" 2>"$err"
 has "$work/text" "variable shapes in shapes (std::vector<Shape*> of 100), +0x0"
 has "$work/text" "  shapes (shapes) → Shape*[128][50] → Circle"
 has "$work/text" "-> Circle, block of 216 bytes at $(word circle | cut -c3-)"
-"$command" -q --in-use -p "$pid" >"$work/text" 2>"$err"
+"$command" -q --in-use --max-pause=20s -p "$pid" >"$work/text" 2>"$err"
 has "$work/text" "100  216 bytes, Circle"
 
 name='owners'
@@ -146,17 +146,17 @@ has "$work/text" "Circle with its shared_ptr control block"
 has "$work/text" "use_count 2, 1 reference found: "
 
 name='why a type'
-"$command" -q --why=2:Circle -p "$pid" >"$work/text" 2>"$err"
+"$command" -q --why=2:Circle --max-pause=20s -p "$pid" >"$work/text" 2>"$err"
 has "$work/text" "Why Circle lives: 21.1 KiB in 100 reachable blocks"
 [ "$(grep -c 'variable shapes in shapes (.*, +0x0' "$work/text")" -eq 2 ] ||
 	fail "not two paths: $(cat "$work/text")"
 [ "$(grep -c -e '-> Circle, block of 216 bytes' "$work/text")" -eq 2 ] ||
 	fail "not two circles: $(cat "$work/text")"
-"$command" -q --why='1:C*c?e' -p "$pid" >"$work/text" 2>"$err"
+"$command" -q --why='1:C*c?e' --max-pause=20s -p "$pid" >"$work/text" 2>"$err"
 has "$work/text" "-> Circle, block of 216 bytes"
-"$command" -q --why=Square -p "$pid" >"$work/text" 2>"$err"
+"$command" -q --why=Square --max-pause=20s -p "$pid" >"$work/text" 2>"$err"
 has "$work/text" "no reachable block has this type"
-"$command" -q --format=json --why=Circle --all --in-use -p "$pid" \
+"$command" -q --format=json --why=Circle --all --in-use --max-pause=20s -p "$pid" \
     >"$work/json" 2>"$err"
 has "$work/json" '"blocks": 100'
 fits_schema "$work/json"
@@ -168,7 +168,7 @@ if command -v python3 >/dev/null; then
 items = {i: "item %d" % i for i in range(20000)}
 print("ready", flush=True)
 sys.stdin.read()'
-	"$command" -q --retained -p "$pid" >"$work/text" 2>"$err"
+	"$command" -q --retained --max-pause=20s -p "$pid" >"$work/text" 2>"$err"
 	has "$work/text" "-> dict, block of "
 	let_go
 else
