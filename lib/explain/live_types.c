@@ -7,8 +7,8 @@
 #include "lib/explain/typed_walk.h"
 
 #define ASKED ((size_t)4096)          /* questions at a time */
-#define SINGLE_MAX ((size_t)1 << 15)  /* blocks asked for one by one */
-#define OF_SIZE ((size_t)1 << 12)     /* of them, of one size */
+#define SINGLE_MAX ((size_t)1 << 17)  /* blocks asked for one by one */
+#define OF_SIZE ((size_t)1 << 15)     /* of them, of one size */
 #define SIZES_MAX ((size_t)1 << 16)   /* places for sizes, a power of 2 */
 #define CLASSES_MAX ((size_t)1 << 16) /* places for classes, a power of 2 */
 #define CLASS_SHIFT 48                /* of the size, above an address */

@@ -3,11 +3,14 @@
  * helper reads it: no fault that mu_guarded() does not catch, terminated names,
  * and no line without a file.
  */
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "lib/symbolize/symbols.h"
+#include "lib/types/declarations.h"
+#include "lib/types/types.h"
 #include "tests/support/fuzz/fuzz_input.h"
 
 #define FILE_MOST (64u << 10)
@@ -27,6 +30,41 @@ check_symbol(const struct mu_symbol *symbol)
 	for (i = 0; i < symbol->num_inlined; i++)
 		require(symbol->inlined[i].function == NULL ||
 		    strlen(symbol->inlined[i].function) <= 16u << 10);
+}
+
+/*
+ * What is declared of the first addresses, and of the types that this leads to:
+ * ids of the next question are those of the last answer. The index that it
+ * makes stays: the helper has an end.
+ */
+static void
+check_declared(struct mu_symbols *symbols, size_t size)
+{
+	const struct mu_declared *declared;
+	unsigned question;
+	uintptr_t address;
+	uint64_t id = 0;
+	void *state = NULL;
+	size_t i;
+
+	for (address = BASE; address < BASE + size && address < BASE + 8 * STEP;
+	     address += STEP)
+		for (question = 1; question < MU_DECLARED_QUESTIONS;
+		     question++) {
+			declared = mu_types_declared(&state, symbols,
+			    (enum mu_declared_question)question,
+			    question == MU_DECLARED_TYPE ? id : address);
+			if (declared == NULL)
+				continue;
+			require(declared->num_fields <= MU_DECLARED_FIELDS);
+			for (i = 0; i < declared->num_fields; i++) {
+				require(declared->fields[i].name == NULL ||
+				    strlen(declared->fields[i].name) <
+					MU_DECLARED_NAMES);
+				id = declared->fields[i].type;
+			}
+		}
+	free(state);
 }
 
 static void
@@ -52,6 +90,7 @@ check_file(const char *path, size_t size)
 			check_symbol(&symbol);
 	}
 	mu_symbols_detail(symbols, BASE);
+	check_declared(symbols, size);
 	mu_symbols_close(symbols);
 }
 
