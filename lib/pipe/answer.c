@@ -178,11 +178,10 @@ mu_why_pipe_check(const struct mu_pipe_header *header)
 	    header->num_total <= PTRDIFF_MAX;
 }
 
-/* Receive and check the header; its status, reason and figures. */
+/* Receive and check the header; its status and reason. */
 static enum mu_status
 receive_header(struct mu_image *image, enum mu_pipe_kind kind,
-    struct mu_pipe_header *header, struct mu_result *result,
-    struct UnreachableMemoryInfo *info)
+    struct mu_pipe_header *header, struct mu_result *result)
 {
 	enum mu_status status = mu_pipe_read(
 	    &image->sweeper, header, sizeof(*header), &image->job.why);
@@ -197,8 +196,6 @@ receive_header(struct mu_image *image, enum mu_pipe_kind kind,
 	if (!mu_status_usable(header->status))
 		return header->status;
 	result->transient = header->transient != 0;
-	info->num_allocations = header->num_allocations;
-	info->allocation_bytes = header->allocation_bytes;
 	return header->status;
 }
 
@@ -239,7 +236,7 @@ mu_leak_pipe_receive(struct mu_image *image, struct mu_results *results,
 	struct mu_pipe_header header = { 0 };
 	enum mu_status status;
 
-	status = receive_header(image, MU_PIPE_LEAKS, &header, result, info);
+	status = receive_header(image, MU_PIPE_LEAKS, &header, result);
 	if (!mu_status_usable(status))
 		return status;
 	status = receive_packed(image, results, result, &header);
@@ -250,6 +247,8 @@ mu_leak_pipe_receive(struct mu_image *image, struct mu_results *results,
 	result->usage.glibc_major = image->stop.self.glibc_major;
 	result->usage.glibc_minor = image->stop.self.glibc_minor;
 	info->num_reported = header.num_entries;
+	info->num_allocations = header.num_allocations;
+	info->allocation_bytes = header.allocation_bytes;
 	info->num_leaks = header.num_leaks;
 	info->leak_bytes = header.leak_bytes;
 	info->num_entries = header.num_total;
@@ -392,10 +391,11 @@ mu_why_pipe_receive(struct mu_image *image, struct mu_references *references,
 	struct mu_referrer *entries;
 	enum mu_status status;
 
-	status =
-	    receive_header(image, MU_PIPE_REFERENCES, &header, result, info);
+	status = receive_header(image, MU_PIPE_REFERENCES, &header, result);
 	if (!mu_status_usable(status))
 		return status;
+	info->num_allocations = header.num_allocations;
+	info->allocation_bytes = header.allocation_bytes;
 	references->total = header.num_total;
 	if (header.num_entries == 0)
 		return header.status;

@@ -212,6 +212,7 @@ TEST(end_of_file_at_every_step)
 		ck_assert_int_eq(
 		    mu_leak_pipe_receive(&image, &results, &result, &info),
 		    MU_ERR_HELPER_DIED);
+		ck_assert_uint_eq(info.num_allocations, 0);
 		ck_assert_ptr_null(result.entries.packed);
 		ck_assert_ptr_null(results.first);
 		teardown();

@@ -423,7 +423,7 @@ TEST(filter)
 {
 	unsetenv("LIBC_DEBUG_MALLOC_OPTIONS");
 	setenv("MEMUNREACHABLE_MALLOC_DEBUG", "bt=3", 1);
-	setenv("MEMUNREACHABLE_MALLOC_DEBUG_PROGRAM", "debug_opt", 1);
+	setenv("MEMUNREACHABLE_MALLOC_DEBUG_PROGRAM", "test_opt", 1);
 	ck_assert(from_environment(true).backtrace);
 	setenv("MEMUNREACHABLE_MALLOC_DEBUG_PROGRAM", "other", 1);
 	ck_assert(!from_environment(false).backtrace);
