@@ -110,8 +110,8 @@ still_there(const struct mu_threads *stopped)
 	return true;
 }
 
-static bool
-is_libc(const struct mu_mapping *mapping)
+bool
+mu_check_end_is_libc(const struct mu_mapping *mapping)
 {
 	const char *slash = strrchr(mapping->name, '/');
 
@@ -130,7 +130,7 @@ is_in_libc(const struct mu_snapshot *snap, pid_t tid)
 	size_t i;
 
 	for (i = 0; i < snap->num_mappings; i++) {
-		if (is_libc(&snap->mappings[i]))
+		if (mu_check_end_is_libc(&snap->mappings[i]))
 			break;
 	}
 	if (i == snap->num_mappings ||
@@ -138,7 +138,7 @@ is_in_libc(const struct mu_snapshot *snap, pid_t tid)
 		PTRACE_GETREGSET, tid, NT_PRSTATUS, (uintptr_t)&set) != 0)
 		return true;
 	mapping = mu_snapshot_mapping(snap, general[MU_PRSTATUS_PC]);
-	return mapping != NULL && is_libc(mapping);
+	return mapping != NULL && mu_check_end_is_libc(mapping);
 }
 
 /*

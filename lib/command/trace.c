@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "lib/command/last_signal.h"
 #include "lib/command/tracer_stop.h"
 #include "mu/sys.h"
 #include "ptrace/live/proc.h"
@@ -22,8 +23,8 @@
 long
 mu_trace_begin(struct mu_trace *trace)
 {
-	unsigned long options =
-	    PTRACE_O_TRACEEXIT | PTRACE_O_TRACEEXEC | PTRACE_O_TRACECLONE;
+	unsigned long options = PTRACE_O_TRACEEXIT | PTRACE_O_TRACEEXEC |
+	    PTRACE_O_TRACECLONE | PTRACE_O_TRACESYSGOOD;
 	long error;
 
 	if (trace->children)
@@ -200,11 +201,14 @@ release_held(struct mu_trace *trace)
 uint64_t
 mu_trace_expire(struct mu_trace *trace)
 {
-	uint64_t next;
+	uint64_t next, last;
 
 	if (trace->expire_ns != 0 && mu_sys_now_ns() >= trace->expire_ns)
 		release_held(trace);
 	next = mu_command_stop_expire(&trace->all);
+	last = mu_last_signal_expire(&trace->all);
+	if (next == 0 || (last != 0 && last < next))
+		next = last;
 	if (next == 0 || (trace->expire_ns != 0 && trace->expire_ns < next))
 		next = trace->expire_ns;
 	return next;
@@ -287,7 +291,7 @@ mu_trace_take(struct mu_trace *trace, pid_t tid, int status)
 		return false;
 	}
 	signo = WSTOPSIG(status);
-	passed = event == 0 ? signo : 0;
+	passed = event == 0 && signo != MU_SYSCALL_STOP ? signo : 0;
 	thread = mu_traced_known(&trace->all, tid);
 	if (thread != NULL && thread->pid != trace->command &&
 	    !trace->children) {

@@ -56,7 +56,10 @@ mu_traced_forget(struct mu_traced_threads *threads, struct mu_traced *thread)
 {
 	if (thread->stop != NULL)
 		threads->num_stops--;
+	if (thread->last != NULL)
+		threads->num_last--;
 	free(thread->stop);
+	free(thread->last);
 	*thread = threads->threads[--threads->count];
 }
 
@@ -64,4 +67,25 @@ void
 mu_traced_continue(pid_t tid, int signo)
 {
 	mu_sys_ptrace(PTRACE_CONT, tid, 0, (uintptr_t)signo);
+}
+
+void
+mu_traced_resume(struct mu_traced *thread)
+{
+	thread->stopped = false;
+	if (thread->listens)
+		mu_sys_ptrace(PTRACE_LISTEN, thread->tid, 0, 0);
+	else
+		mu_traced_continue(thread->tid, thread->signo);
+}
+
+void
+mu_traced_resume_all(struct mu_traced_threads *threads, pid_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < threads->count; i++)
+		if (threads->threads[i].pid == pid &&
+		    threads->threads[i].stopped)
+			mu_traced_resume(&threads->threads[i]);
 }

@@ -11,23 +11,26 @@
 #include <sys/types.h>
 
 struct mu_traced_stop; /* lib/command/tracer_stop.h */
+struct mu_last_signal; /* lib/command/last_signal.h */
 
 struct mu_traced {
 	pid_t tid;
 	pid_t pid;    /* its process; 0: not known yet */
 	bool held;    /* in the stop at its end */
 	bool leaving; /* was released from there by itself */
-	bool stopped; /* stopped at the request of another thread */
+	bool stopped; /* kept stopped, for another thread or by its signal */
 	bool listens; /* continue it by PTRACE_LISTEN */
 	int signo;    /* otherwise continue it with this signal; 0: none */
 	struct mu_traced_stop *stop; /* it has asked for a stop of the others */
+	struct mu_last_signal *last; /* its signal ends the process */
+	unsigned steps; /* that it was let run, for another one's signal */
 };
 
 struct mu_traced_threads {
 	struct mu_traced *threads; /* from malloc */
 	size_t count, max;
-	size_t num_stops;
-	long options; /* PTRACE_O_... that are set */
+	size_t num_stops, num_last; /* threads with these */
+	long options;               /* PTRACE_O_... that are set */
 };
 
 /* Pointers to a thread are valid until another one is added or removed. */
@@ -47,5 +50,11 @@ void mu_traced_forget(
 
 /* Continue a stopped thread. */
 void mu_traced_continue(pid_t tid, int signo);
+
+/* Continue THREAD as its signo and listens say. */
+void mu_traced_resume(struct mu_traced *thread);
+
+/* The same for the threads of process PID that are kept stopped. */
+void mu_traced_resume_all(struct mu_traced_threads *threads, pid_t pid);
 
 #endif

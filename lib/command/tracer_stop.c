@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/ptrace.h>
 
+#include "lib/command/last_signal.h"
 #include "mu/sys.h"
 #include "ptrace/live/alternate_stacks.h"
 #include "ptrace/live/proc.h"
@@ -27,31 +28,10 @@ struct mu_traced_stop {
 	bool full;        /* all are stopped, and the asking thread runs */
 };
 
-static void
-resume(struct mu_traced *thread)
-{
-	thread->stopped = false;
-	if (thread->listens)
-		mu_sys_ptrace(PTRACE_LISTEN, thread->tid, 0, 0);
-	else
-		mu_traced_continue(thread->tid, thread->signo);
-}
-
 static uint64_t
 after(uint64_t span_ns)
 {
 	return mu_sys_now_ns() + (span_ns < LONGEST_NS ? span_ns : LONGEST_NS);
-}
-
-static void
-release(struct mu_traced_threads *threads, pid_t pid)
-{
-	size_t i;
-
-	for (i = 0; i < threads->count; i++)
-		if (threads->threads[i].pid == pid &&
-		    threads->threads[i].stopped)
-			resume(&threads->threads[i]);
 }
 
 /* The thread of process PID that has asked; NULL if none. */
@@ -242,7 +222,7 @@ finish(struct mu_traced_threads *threads, struct mu_traced *asker,
 	stop->full = true;
 	stop->late_ns = after(stop->request.hold_ns);
 	if (status != MU_OK)
-		release(threads, asker->pid);
+		mu_traced_resume_all(threads, asker->pid);
 	answer(tid, &stop->request, stop->at, status);
 	if (status != MU_OK)
 		end_stop(threads, asker);
@@ -357,7 +337,8 @@ stop_others(struct mu_traced_threads *threads, struct mu_traced *asker,
 	struct mu_traced_stop *stop = NULL;
 
 	if (asker_of(threads, asker->pid) == NULL &&
-	    !has_ending(threads, asker->pid))
+	    !has_ending(threads, asker->pid) &&
+	    !mu_last_signal_any(threads, asker->pid))
 		stop = calloc(1, sizeof(*stop));
 	if (stop == NULL) {
 		answer(asker->tid, request, at, MU_ERR_BUSY);
@@ -380,7 +361,7 @@ release_others(struct mu_traced_threads *threads, struct mu_traced *asker,
 	if (asker->stop != NULL) {
 		if (asker->stop->late_ns != UINT64_MAX)
 			status = MU_OK;
-		release(threads, asker->pid);
+		mu_traced_resume_all(threads, asker->pid);
 		end_stop(threads, asker);
 	}
 	answer(asker->tid, request, at, status);
@@ -414,9 +395,12 @@ mu_command_stop_continue(
 	thread->signo = signo;
 	thread->listens = listens;
 	asker = asker_of(threads, thread->pid);
+	if (thread != &unknown && asker == NULL &&
+	    mu_last_signal_hold(threads, thread))
+		return;
 	if (thread == &unknown || asker == NULL || asker == thread ||
 	    asker->stop->late_ns == UINT64_MAX) {
-		resume(thread);
+		mu_traced_resume(thread);
 		return;
 	}
 	thread->stopped = true;
@@ -430,15 +414,18 @@ mu_command_stop_thread_left(struct mu_traced_threads *threads, pid_t pid)
 
 	if (asker != NULL)
 		note_stop(threads, asker);
+	else
+		mu_last_signal_thread_left(threads, pid);
 }
 
 void
 mu_command_stop_abandon(
     struct mu_traced_threads *threads, struct mu_traced *thread)
 {
+	mu_last_signal_abandon(threads, thread);
 	if (thread->stop == NULL)
 		return;
-	release(threads, thread->pid);
+	mu_traced_resume_all(threads, thread->pid);
 	end_stop(threads, thread);
 }
 
@@ -448,6 +435,7 @@ mu_command_stop_drop(struct mu_traced_threads *threads, pid_t pid)
 	struct mu_traced *asker = asker_of(threads, pid);
 	size_t i;
 
+	mu_last_signal_drop(threads, pid);
 	if (asker == NULL)
 		return;
 	end_stop(threads, asker);
@@ -471,7 +459,7 @@ mu_command_stop_expire(struct mu_traced_threads *threads)
 			if (thread->stop->late_ns < next)
 				next = thread->stop->late_ns;
 		} else if (thread->stop->full) {
-			release(threads, thread->pid);
+			mu_traced_resume_all(threads, thread->pid);
 			thread->stop->late_ns = UINT64_MAX;
 		} else
 			finish(threads, thread, MU_ERR_TIMEOUT);

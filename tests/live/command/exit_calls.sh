@@ -1,7 +1,8 @@
 #!/bin/sh
 # A thread of a command ends the program by _exit(), _Exit() or quick_exit()
-# while others are in malloc: the program is checked as after exit() and ends
-# with its status; where it cannot be checked it ends at once.
+# while others are in malloc, or a signal ends it then: the program is checked as
+# after exit() and ends with its status; where it cannot be checked it ends at
+# once.
 set -u
 . tests/support/command/command.sh
 victim=$build/tests/live/victims/victim_exit_calls
@@ -34,7 +35,27 @@ for end in $ends; do
 	done
 done
 
+name='a signal waits for malloc'
+for how in raises:23 alarm_asleep:23 alarm_busy:23 alarm_alone:23 \
+    aborts:134 faults:139; do
+	i=0
+	while [ $i -lt "$runs" ]; do
+		play "${how#*:}" "${how%:*}" leak
+		has "$err" " 24 bytes in 1 allocation unreachable out of "
+		has_no "$err" "partial"
+		i=$((i + 1))
+	done
+done
+
 name='the status stays'
+for how in raises:143 alarm_asleep:142 alarm_busy:142 alarm_alone:142 \
+    aborts:134 faults:139 ignores:5; do
+	i=0
+	while [ $i -lt "$runs" ]; do
+		play "${how#*:}" "${how%:*}"
+		i=$((i + 1))
+	done
+done
 for end in _exit _Exit quick_exit two_calls exits quick_exits exits_of_both \
     call_beside_exit handler handler_of_many jumps vfork_children \
     fork_children exit_handler quick_exit_handler lock_of_callback \

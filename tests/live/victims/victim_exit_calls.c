@@ -365,6 +365,61 @@ only_exit(char *how)
 	_exit(STATUS);
 }
 
+/* Signals that end the program: how they come. */
+static void
+raises(char *how)
+{
+	(void)how;
+	usleep(20000);
+	raise(SIGTERM);
+}
+
+static void
+aborts(char *how)
+{
+	(void)how;
+	usleep(20000);
+	abort();
+}
+
+static void
+faults(char *how)
+{
+	volatile int *nowhere = NULL;
+
+	(void)how;
+	usleep(20000);
+	*nowhere = 1;
+}
+
+/* It comes to a thread that sleeps. */
+static void
+alarm_asleep(char *how)
+{
+	(void)how;
+	on_alarm(SIG_DFL, 0, 20000);
+	wait_for_end();
+}
+
+/* It comes to a thread that is in malloc as often as the others. */
+static void
+alarm_busy(char *how)
+{
+	(void)how;
+	on_alarm(SIG_DFL, 0, 20000);
+	churn(NULL);
+}
+
+/* An ignored signal comes all the time. */
+static void
+ignores(char *how)
+{
+	(void)how;
+	on_alarm(SIG_IGN, 0, 1000);
+	usleep(20000);
+	_exit(STATUS);
+}
+
 static const struct {
 	const char *name;
 	void (*end)(char *how);
@@ -389,6 +444,13 @@ static const struct {
 	{ "filter_kills", filter_kills, false },
 	{ "filter_refuses", filter_refuses, false },
 	{ "only_exit", only_exit, true },
+	{ "raises", raises, false },
+	{ "aborts", aborts, false },
+	{ "faults", faults, false },
+	{ "alarm_asleep", alarm_asleep, false },
+	{ "alarm_busy", alarm_busy, false },
+	{ "alarm_alone", alarm_busy, true },
+	{ "ignores", ignores, false },
 };
 
 static __attribute__((noinline)) uintptr_t
