@@ -22,8 +22,8 @@ for bad in "" "-p" "-p x" "--nonsense" "-p 1 --core x" "4711" "--" \
 	has "$err" "Try 'memunreachable --help'"
 	[ ! -s "$out" ] || fail "words on standard output: $bad"
 done
-run 2 --format=html -p 1
-has "$err" "--format=html: expected text or json"
+run 2 --format=xml -p 1
+has "$err" "--format=xml: expected text, json or html"
 
 name='small stack'
 prlimit --stack=65536 "$command" -p $$ >"$out" 2>"$err"

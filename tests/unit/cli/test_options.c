@@ -352,7 +352,7 @@ TEST(bad_values)
 	assert_complaint(
 	    "--color=yes -p 1", "--color=yes: expected auto, always or never");
 	assert_complaint(
-	    "--format=xml -p 1", "--format=xml: expected text or json");
+	    "--format=xml -p 1", "--format=xml: expected text, json or html");
 	assert_complaint("--limit=-1 -p 1", "--limit=-1: expected a number");
 	assert_complaint("--limit ~ -p 1", "--limit=: expected a number");
 	assert_complaint("--signal=KILL -- ls",
