@@ -61,8 +61,8 @@ note(void *subject, struct mu_check_look *look)
 		look->status =
 		    mu_snapshot_core_doubt(&reading->core, &look->why);
 	if (look->status == MU_OK)
-		look->status = mu_doubt_stacks(look,
-		    "a core does not say what it set", &look->why);
+		look->status = mu_doubt_stacks(
+		    look, "a core does not say what it set", &look->why);
 }
 
 static bool

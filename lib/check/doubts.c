@@ -24,8 +24,8 @@ take_large(void *ctx, const struct mu_block *block)
 }
 
 enum mu_status
-mu_doubt_stacks(const struct mu_check_look *look, const char *because,
-    struct mu_why *why)
+mu_doubt_stacks(
+    const struct mu_check_look *look, const char *because, struct mu_why *why)
 {
 	struct large_lost lost = { .count = 0 };
 

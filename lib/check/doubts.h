@@ -1,5 +1,6 @@
 /*
- * What makes an answer with leaks partial, in words that several subjects share.
+ * What makes an answer with leaks partial, in words that several subjects
+ * share.
  *
  * Runs in: the command.
  */
@@ -13,8 +14,8 @@
  * asked for them, BECAUSE. MU_OK if none is large enough, or the program cannot
  * call sigaltstack().
  */
-enum mu_status mu_doubt_stacks(const struct mu_check_look *look,
-    const char *because, struct mu_why *why);
+enum mu_status mu_doubt_stacks(
+    const struct mu_check_look *look, const char *because, struct mu_why *why);
 
 /*
  * BYTES of shared memory that the process has not touched may have data. MU_OK

@@ -30,7 +30,7 @@ struct mu_live_types {
 	size_t count, max;
 	uint16_t *names; /* by hash: types */
 	uint16_t *of;    /* by block number: its type; 0: not known */
-	size_t unasked; /* blocks of which nothing could be said therefore */
+	size_t unasked;  /* blocks of which nothing could be said therefore */
 };
 
 struct mu_typed; /* lib/explain/typed_walk.h */

@@ -39,7 +39,7 @@ struct mu_symbol_answer {
 	struct mu_type type;
 	struct mu_frame_rules rules;
 	const struct mu_declared *declared; /* NULL: nothing is known */
-	bool given; /* the helper has answered */
+	bool given;                         /* the helper has answered */
 };
 
 /* A question at which a helper died. */

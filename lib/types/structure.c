@@ -10,7 +10,7 @@
 
 #define WORD sizeof(uintptr_t)
 #define CANDIDATES 3 /* that are named */
-#define SPECIFIC 3 /* weight of a text, code or structure; a number has 1 */
+#define SPECIFIC 3   /* weight of a text, code or structure; a number has 1 */
 #define READING_NS (2 * MU_NS_PER_SEC) /* of debug information */
 
 /* What the value of a word can be. */

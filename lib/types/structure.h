@@ -15,7 +15,7 @@
 struct mu_structures {
 	bool asked; /* the debug information was read */
 	struct mu_layouts layouts;
-	char name[1024]; /* of a part of a container */
+	char name[1024];   /* of a part of a container */
 	const char *class; /* the name of the last one found, as declared */
 };
 

@@ -27,8 +27,8 @@ struct mu_type {
 	const char *text; /* what a text or a pointer to one begins with; its
 			     bytes are contents of the block; NULL: none */
 	enum mu_type_source source;
-	bool certain;  /* proven; otherwise NAME is probable */
-	size_t offset; /* of the object, from the block's first byte */
+	bool certain;      /* proven; otherwise NAME is probable */
+	size_t offset;     /* of the object, from the block's first byte */
 	mu_declared_id id; /* for questions about NAME; 0: not known */
 	size_t stride; /* bytes from one object of an array to the next; 0: it
 			  is no array, or not known */
