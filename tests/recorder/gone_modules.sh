@@ -169,7 +169,7 @@ told "$work/text" "by itself"
 
 # Its module has a path that is not absolute.
 start ./loser ./plugin_one.so
-"$command" -q -p "$pid" >"$work/text" 2>&1
+"$command" -q --max-pause=20s -p "$pid" >"$work/text" 2>&1
 told "$work/text" "from outside"
 if command -v gcore >/dev/null; then
 	gcore -o "$work/core" "$pid" >/dev/null 2>&1
@@ -182,7 +182,7 @@ fi
 "$cc" -O1 -g -fno-builtin -shared -fPIC -DNAME=other -Wl,--build-id=sha1 \
     -o "$work/plugin_new.so" "$work/plugin.c" &&
     mv "$work/plugin_new.so" "$work/plugin_one.so"
-"$command" -q -p "$pid" >"$work/text" 2>&1
+"$command" -q --max-pause=20s -p "$pid" >"$work/text" 2>&1
 grep -q '/plugin_one.so$' "$work/text" || fail "rebuilt: $(cat "$work/text")"
 grep -q 'other' "$work/text" && fail "rebuilt: the names of another build"
 exec 9>&-
@@ -264,7 +264,7 @@ LD_PRELOAD=$recorder:$build/libmemunreachable.so.0 \
 "$command" --symbolize "$work/err" >"$work/text"
 counts "$work/text" "one place, by itself"
 start "$work/places" "$one" "$two" "$one" "$two"
-"$command" -q --by=block -p "$pid" >"$work/text" 2>&1
+"$command" -q --max-pause=20s --by=block -p "$pid" >"$work/text" 2>&1
 counts "$work/text" "one place, from outside"
 exec 9>&-
 wait "$pid"

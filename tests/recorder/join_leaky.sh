@@ -81,9 +81,9 @@ for options in backtrace 'backtrace guard free_track'; do
 	pids="$pids $pid"
 	exec 9>"$work/in"
 	await is_ready || fail "not ready"
-	for how in fork read; do
+	for how in $(ways_to_look); do
 		name="-p, $how, $options"
-		"$command" -q --stop=$how -p "$pid" >"$work/report"
+		"$command" -q "--stop=$how" -p "$pid" >"$work/report"
 		[ $? -eq 23 ] || fail "status"
 		check "$work/report" 24 5000
 	done

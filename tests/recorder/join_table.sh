@@ -31,9 +31,9 @@ like "$work/log" "#00  pc 0000[0-9a-f]*  $program"
 unlike "$work/log" '3000[0-9] bytes|no stacks'
 
 hold "$program"
-for how in fork read; do
+for how in $(ways_to_look); do
 	name="-p, $how"
-	"$command" -q --by=block --stop=$how -p "$pid" >"$work/text"
+	"$command" -q --by=block "--stop=$how" -p "$pid" >"$work/text"
 	[ $? -eq 23 ] || fail "status"
 	check_text "$work/text"
 done

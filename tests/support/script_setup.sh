@@ -45,6 +45,16 @@ is_filtered() {
 	! grep -q '^Seccomp:.0' /proc/self/status
 }
 
+# The ways of looking at a process (--stop) that there are here.
+ways_to_look() {
+	if is_filtered; then
+		echo "SKIPPED: --stop=fork: not under a seccomp filter" >&2
+		echo read
+	else
+		echo fork read
+	fi
+}
+
 # Can a terminal be made? A bare container has no /dev/pts.
 has_terminals() {
 	command -v script >/dev/null &&

@@ -173,15 +173,21 @@ int main(int argc, char **argv)
 }
 END
 ${CC:-cc} -w -O0 -o "$work/held" "$work/held.c" || fail "no compiler"
-run 0 -- "$work/held" given_back
-run 0 -- "$work/held" given_back quick_exit
+# CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE opens /proc/PID/map_files.
+complete=0
+may 21 || may 40 || {
+	echo "SKIPPED: command_ends: given_back: no right to open map_files"
+	complete=4
+}
+run $complete -- "$work/held" given_back
+run $complete -- "$work/held" given_back quick_exit
 run 0 -- "$work/held" stack exit
 for end in '' quick_exit killed; do
 	run 4 -- "$work/held" stack $end
 	has "$err" "a process cannot be asked at its end what it set"
 done
 if ${CC:-cc} -w -static -O0 -o "$work/held" "$work/held.c" 2>/dev/null; then
-	run 0 -- "$work/held" given_back
+	run $complete -- "$work/held" given_back
 	run 4 -- "$work/held" stack
 	has "$err" "a process cannot be asked at its end what it set"
 fi

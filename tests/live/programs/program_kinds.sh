@@ -15,7 +15,7 @@ look() {
 	}
 	await asleep || fail "does not start"
 	sleep 0.2
-	"$command" -p "$pids" >"$out" 2>"$err"
+	"$command" --max-pause=20s -p "$pids" >"$out" 2>"$err"
 	status=$?
 	[ $status -eq "$wanted" ] || fail "status $status, not $wanted"
 	kill -9 "$pids"
