@@ -210,17 +210,21 @@ mu_exit_check_at_exit(void)
  * Before glibc 2.41 threads that call exit() at once, or quick_exit(), share
  * the handlers: one that finds none left ends the program, in the middle of the
  * check too. So each waits in a handler, after it has left one to the next by
- * AGAIN, which returns 0.
+ * AGAIN, which returns 0. The thread that has removed the handler which checks
+ * may not have begun it: then this one calls CHECK, which checks or waits.
  */
 static void
-await_check(int (*again)(void))
+await_check(int (*again)(void), void (*check)(void))
 {
 	int other = __atomic_load_n(&mu_library.exit_thread, __ATOMIC_ACQUIRE);
 
-	if (is_another(other) &&
-	    __atomic_load_n(&mu_library.exit_checked, __ATOMIC_ACQUIRE) == 0 &&
-	    again() == 0)
+	if (__atomic_load_n(&mu_library.exit_checked, __ATOMIC_ACQUIRE) != 0 ||
+	    (other != 0 && !is_another(other)) || again() != 0)
+		return;
+	if (other != 0)
 		await_other(other);
+	else
+		check();
 }
 
 static int
@@ -237,7 +241,8 @@ void
 mu_exit_check_status(int status, void *unused)
 {
 	(void)unused;
-	await_check(status_again);
+	if (mu_exit_check_concerns(&mu_library.options))
+		await_check(status_again, mu_exit_check_at_exit);
 	if ((status & 0xff) == 0 && mu_library.exit_status != 0)
 		exit(mu_library.exit_status);
 }
@@ -330,8 +335,17 @@ waits_again(void)
 	return at_quick_exit(mu_exit_check_quick_exit_waits);
 }
 
+/* Another try would fail as this one does. */
+static void
+check_at_quick_exit(void)
+{
+	mu_exit_check_at_quick_exit();
+	end_turn();
+}
+
 void
 mu_exit_check_quick_exit_waits(void)
 {
-	await_check(waits_again);
+	if (is_wanted())
+		await_check(waits_again, check_at_quick_exit);
 }

@@ -8,6 +8,15 @@
 #include "lib/state/log_sink.h"
 #include "mu/sys.h"
 
+/*
+ * How many threads may be between the call of a handler, which libc has removed
+ * from its list then, and its own registration of another: one that finds the
+ * list empty ends the program. libc has room for 32 of each kind without
+ * malloc (stdlib/exit.h), and the program registers more for exit().
+ */
+#define EXIT_WAITS 4
+#define QUICK_EXIT_WAITS 16
+
 static void
 warn(const char *text, size_t length)
 {
@@ -16,6 +25,22 @@ warn(const char *text, size_t length)
 	mu_log_sink_open(&log, &mu_library.options, false);
 	mu_log_text(&log, MU_LOG_WARNING, text, length);
 	mu_log_sink_close(&log);
+}
+
+/* What is registered last is called first. */
+static bool
+check_at_end(void)
+{
+	int i;
+
+	for (i = 0; i < EXIT_WAITS; i++)
+		if (on_exit(mu_exit_check_status, NULL) != 0)
+			return false;
+	for (i = 0; i < QUICK_EXIT_WAITS; i++)
+		if (at_quick_exit(mu_exit_check_quick_exit_waits) != 0)
+			return false;
+	return atexit(mu_exit_check_at_exit) == 0 &&
+	    at_quick_exit(mu_exit_check_at_quick_exit) == 0;
 }
 
 static void
@@ -35,12 +60,7 @@ obey(struct mu_options *options, struct mu_text *words)
 		mu_text_add(words,
 		    "libmemunreachable: symbolize=1: no command memunreachable"
 		    " beside the library or in PATH\n");
-	/* What is registered last is called first. */
-	if (options->at_exit &&
-	    (on_exit(mu_exit_check_status, NULL) != 0 ||
-		atexit(mu_exit_check_at_exit) != 0 ||
-		at_quick_exit(mu_exit_check_quick_exit_waits) != 0 ||
-		at_quick_exit(mu_exit_check_at_quick_exit) != 0))
+	if (options->at_exit && !check_at_end())
 		mu_text_add(
 		    words, "libmemunreachable: no memory for at_exit\n");
 }
