@@ -118,7 +118,11 @@ variable_name(const struct mu_places *places, const char *function)
 		length = (size_t)(dot - function);
 	copy =
 	    length == 0 ? NULL : mu_arena_alloc(places->arena, length + 1, 1);
-	return copy == NULL ? NULL : memcpy(copy, function, length);
+	if (copy == NULL)
+		return NULL;
+	memcpy(copy, function, length);
+	copy[length] = '\0';
+	return copy;
 }
 
 /* ADDRESS is that of a word; what is not known of it is a variable, too. */

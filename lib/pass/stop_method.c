@@ -185,6 +185,8 @@ run_auto(struct mu_image *image)
 		status = by_tracer(image);
 		if (status != MU_ERR_ALREADY_TRACED)
 			return status;
+		/* A tracer that was killed lets all threads go at once. */
+		refusal = mu_refusal_by_tracer(&image->job.why);
 	}
 	if (refusal != MU_OK && can_be_left(image))
 		return refusal;

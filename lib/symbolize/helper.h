@@ -24,22 +24,22 @@ struct mu_symbol_question {
 	const char *path; /* file in which ADDRESS is an offset, as addr2line
 			     takes it; NULL: an address of the source */
 	uintptr_t address;
-	bool call;   /* inlined functions are wanted, too */
-	bool detail; /* return the detail of its module */
-	bool rules;  /* return those of a frame at ADDRESS */
 	const struct mu_typed_block *block; /* at ADDRESS, whose type is wanted;
 					       NULL: none */
 	enum mu_declared_question declared; /* about ADDRESS, or an id */
+	bool call;   /* inlined functions are wanted, too */
+	bool detail; /* return the detail of its module */
+	bool rules;  /* return those of a frame at ADDRESS */
 };
 
 /* All zero: not known. Strings belong to the helper, until its close. */
 struct mu_symbol_answer {
 	struct mu_symbol symbol; /* without a module: in no file */
-	enum mu_symbols_detail detail;
 	struct mu_type type;
 	struct mu_frame_rules rules;
 	const struct mu_declared *declared; /* NULL: nothing is known */
-	bool given;                         /* the helper has answered */
+	enum mu_symbols_detail detail;
+	bool given; /* the helper has answered */
 };
 
 /* A question at which a helper died. */
