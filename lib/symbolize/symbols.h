@@ -60,9 +60,9 @@ struct mu_symbol {
 	const char *file;     /* of the source; NULL */
 	uintptr_t offset; /* address minus load bias, as addr2line takes it; in
 			     a file that is not ELF, the file offset */
-	unsigned line;    /* 0 = not known */
 	struct mu_range range; /* of FUNCTION in the subject; empty: not known
 				*/
+	unsigned line;         /* 0 = not known */
 
 	/* In the program itself: FUNCTION is the nearest exported name. */
 	bool exported;

@@ -1,5 +1,6 @@
 #include "lib/types/declarations.h"
 
+#include <bsd/string.h>
 #include <dwarf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,7 +132,7 @@ write_name(const struct mu_declaring *declaring, Dwarf_Die *die, char *name,
 	}
 	length = strlen(name);
 	if (length > 0 && length + strlen(end) < size)
-		strcpy(name + length, end);
+		strlcpy(name + length, end, size - length);
 }
 
 void

@@ -5,6 +5,7 @@
  * Containers of libstdc++ and libc++ declare pointers to the part that all
  * nodes begin with. What they lead to are nodes of the container's elements.
  */
+#include <bsd/string.h>
 #include <dwarf.h>
 #include <string.h>
 
@@ -307,7 +308,7 @@ flatten_array(
 	if (count > UINT32_MAX)
 		return;
 	if (length > 0 && length + 3 < sizeof(flat->path))
-		strcpy(flat->path + length, "[]");
+		strlcpy(flat->path + length, "[]", sizeof(flat->path) - length);
 	if (flat->count == 1) {
 		flat->count = count == 0 ? 0 : (uint32_t)count;
 		flat->stride = (uint32_t)size;
@@ -417,7 +418,7 @@ mu_declaring_flatten(const struct mu_declaring *declaring, Dwarf_Die *die)
 	answer->id = mu_declaring_id(declaring, die);
 	mu_declaring_name(declaring, die, name, sizeof(name));
 	if (mu_container_part(name, part, sizeof(part)))
-		strcpy(name, part);
+		strlcpy(name, part, sizeof(name));
 	mu_plain_name(name);
 	answer->name = mu_declaring_keep(declaring, name);
 	if (!mu_entry_size(die, &answer->size))

@@ -6,13 +6,13 @@
 static void
 replace(char *name, const char *from, const char *to)
 {
-	size_t from_length = strlen(from), to_length = strlen(to);
+	size_t from_length = strlen(from), to_length = strlen(to), i;
 
 	while ((name = strstr(name, from)) != NULL) {
-		memcpy(name, to, to_length);
 		memmove(name + to_length, name + from_length,
 		    strlen(name + from_length) + 1);
-		name += to_length;
+		for (i = 0; i < to_length; i++)
+			*name++ = to[i];
 	}
 }
 

@@ -1,5 +1,6 @@
 #include "lib/types/text_block.h"
 
+#include <bsd/string.h>
 #include <string.h>
 
 #define TEXT_MIN 4
@@ -59,7 +60,8 @@ take(const unsigned char *bytes, size_t length, char text[MU_TYPE_TEXT_MAX + 4])
 	while (kept < length && kept > 0 && (bytes[kept] & 0xc0) == 0x80)
 		kept--;
 	memcpy(text, bytes, kept);
-	strcpy(text + kept, kept < length ? "..." : "");
+	strlcpy(text + kept, kept < length ? "..." : "",
+	    MU_TYPE_TEXT_MAX + 4 - kept);
 }
 
 /*
