@@ -152,17 +152,25 @@ entry_of(
 	return pages->window[page % MU_PAGES_WINDOW];
 }
 
+/* Ask for the first REGION from PAGE up to END that the masks of ARG select. */
+static long
+scan_region(struct mu_pages *pages, uintptr_t page, uintptr_t end,
+    struct scan_arg *arg, struct mu_pages_region *region)
+{
+	arg->size = sizeof(*arg);
+	arg->start = page * pages->page_size;
+	arg->end = end * pages->page_size;
+	arg->vec = (uintptr_t)region;
+	arg->vec_len = 1;
+	return mu_sys3(SYS_ioctl, pages->pagemap, SCAN_REQUEST, (long)arg);
+}
+
 /* The first page from PAGE up to END that may be present or swapped. */
 static uintptr_t
 skip_hole(struct mu_pages *pages, uintptr_t page, uintptr_t end)
 {
 	struct mu_pages_region region = { 0, 0, 0 };
 	struct scan_arg arg = {
-		.size = sizeof(arg),
-		.start = page * pages->page_size,
-		.end = end * pages->page_size,
-		.vec = (uintptr_t)&region,
-		.vec_len = 1,
 		.max_pages = 1,
 		.any_of = SCAN_PRESENT | SCAN_SWAPPED,
 		.return_mask = SCAN_PRESENT | SCAN_SWAPPED,
@@ -170,7 +178,7 @@ skip_hole(struct mu_pages *pages, uintptr_t page, uintptr_t end)
 	uintptr_t found;
 	long count;
 
-	count = mu_sys3(SYS_ioctl, pages->pagemap, SCAN_REQUEST, (long)&arg);
+	count = scan_region(pages, page, end, &arg, &region);
 	pages->no_scan = count < 0 && count != -EINTR;
 	if (count < 0)
 		return page;
@@ -188,18 +196,13 @@ skip_present(struct mu_pages *pages, uintptr_t page, uintptr_t end)
 {
 	struct mu_pages_region region = { 0, 0, 0 };
 	struct scan_arg arg = {
-		.size = sizeof(arg),
-		.start = page * pages->page_size,
-		.end = end * pages->page_size,
-		.vec = (uintptr_t)&region,
-		.vec_len = 1,
 		.mask = SCAN_PRESENT,
 		.return_mask = SCAN_PRESENT,
 	};
 	uintptr_t stop = page + 1, found;
 
 	if (pages->no_scan ||
-	    mu_sys3(SYS_ioctl, pages->pagemap, SCAN_REQUEST, (long)&arg) <= 0 ||
+	    scan_region(pages, page, end, &arg, &region) <= 0 ||
 	    region.start != arg.start)
 		return stop;
 	found = region.end / pages->page_size;
