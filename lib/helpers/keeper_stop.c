@@ -128,6 +128,12 @@ foresee_lateness(struct mu_keeper_self *self, const struct mu_threads *threads)
 }
 
 /*
+ * Time to look for record locks, enough for about 1000 descriptors. After that
+ * the tables are separated as if there were some.
+ */
+#define LOCKS_NS (5 * MU_NS_PER_MS)
+
+/*
  * If the process executes a program while the copy shares its descriptors,
  * execve() gives it another table (unshare_files() in kernel/fork.c), and the
  * record locks stay with the copy. So the tables must be separate, or the copy
@@ -153,10 +159,10 @@ part_files(struct mu_keeper_self *self)
 	if (status != MU_OK || mu_sys_now_ns() >= end_ns)
 		return mu_why(why, MU_ERR_TIMEOUT,
 		    "the copy did not leave the descriptors of process %d in"
-		    " time, which holds record locks",
+		    " time, which may hold record locks",
 		    self->asked->target);
 	return mu_why(why, MU_ERR_BUSY,
-	    "process %d holds record locks, and the copy cannot leave its"
+	    "process %d may hold record locks, and the copy cannot leave its"
 	    " descriptors before Linux 5.9",
 	    self->asked->target);
 }
@@ -187,7 +193,8 @@ make_copy(struct mu_keeper_self *self, struct mu_threads *threads)
 	if (self->budget.tight)
 		status = mu_process_copy_await_stop(
 		    copy, mu_sys_now_ns() + HOLD_NS, why);
-	if (status == MU_OK && mu_record_locks_held(self->asked->target))
+	if (status == MU_OK &&
+	    mu_record_locks_held(copy->pid, mu_sys_now_ns() + LOCKS_NS))
 		status = part_files(self);
 	return status;
 }

@@ -9,12 +9,17 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
-/* True if process PID holds record locks, or if /proc/locks cannot be read. */
-bool mu_record_locks_held(pid_t pid);
+/*
+ * True if the table of descriptors of process PID holds record locks, or if
+ * that cannot be found out, or not by END_NS (CLOCK_MONOTONIC). Takes some
+ * microseconds for each descriptor.
+ */
+bool mu_record_locks_held(pid_t pid, uint64_t end_ns);
 
-/* The same for TEXT, whole lines of /proc/locks up to END. Pure. */
-bool mu_record_locks_in(const char *text, const char *end, pid_t pid);
+/* The same for TEXT, the file /proc/PID/fdinfo/FD up to END. Pure. */
+bool mu_record_locks_in(const char *text, const char *end);
 
 #endif
