@@ -276,14 +276,8 @@ mu_process_gaps_note(struct mu_process *process, struct mu_check_look *look)
 void
 mu_process_gaps_sharer(struct mu_check_look *look)
 {
-	pid_t sharer;
-
-	if (look->status != MU_OK || look->analysis.search.leaks.num_leaks == 0)
-		return;
-	sharer = mu_sharer_find(look->check->pid, 0);
-	if (sharer != 0)
-		look->status =
-		    mu_why(&look->why, MU_PARTIAL, MU_SHARER_WORDS, sharer);
+	if (look->status == MU_OK && look->analysis.search.leaks.num_leaks > 0)
+		look->status = mu_sharer_note(look->check->pid, 0, &look->why);
 }
 
 bool

@@ -22,6 +22,7 @@
 #include "mu/sys.h"
 #include "ptrace/live/mappings.h"
 #include "ptrace/live/proc.h"
+#include "ptrace/live/sharer.h"
 #include "ptrace/live/snapshot.h"
 
 #define ARENA_LIMIT ((size_t)1 << 30)
@@ -202,6 +203,9 @@ note(void *subject, struct mu_check_look *look)
 		    mu_doubt_untouched(ending->remote.unasked, &look->why);
 	if (look->status == MU_OK)
 		look->status = mu_doubt_moved(look, ending->memory, &look->why);
+	if (look->status == MU_OK)
+		look->status =
+		    mu_sharer_note(ending->check->pid, 0, &look->why);
 	if (look->status == MU_OK)
 		look->status = mu_doubt_stacks(look,
 		    "a process cannot be asked at its end what it set",

@@ -484,15 +484,11 @@ static void
 note_sharer(struct mu_image *image, struct sweep *sweep)
 {
 	struct mu_search *search = &sweep->search;
-	pid_t sharer;
 
-	if (search->status != MU_OK || image->stop.alone ||
-	    !anything_lost(image, sweep))
-		return;
-	sharer = mu_sharer_find(image->job.pid, image->stop.collector);
-	if (sharer != 0)
-		search->status =
-		    mu_why(&search->why, MU_PARTIAL, MU_SHARER_WORDS, sharer);
+	if (search->status == MU_OK && !image->stop.alone &&
+	    anything_lost(image, sweep))
+		search->status = mu_sharer_note(
+		    image->job.pid, image->stop.collector, &search->why);
 }
 
 static bool

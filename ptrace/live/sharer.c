@@ -6,7 +6,9 @@
 
 #include <linux/kcmp.h>
 #include <sched.h>
+#include <string.h>
 
+#include "mu/procfs.h"
 #include "mu/sys.h"
 #include "mu/text.h"
 #include "ptrace/live/proc.h"
@@ -16,43 +18,99 @@
  */
 #define LASTS_NS (20 * 1000 * 1000ull)
 
+/*
+ * MMF_DUMP_DAX_SHARED, Linux 4.4: whether a core has the pages of shared files
+ * on DAX devices.
+ */
+#define DAX_SHARED 0x100
+
+/* Of /proc/PID/stat, counted from the state behind the name. */
+#define START_STACK 25
+
 struct sharing {
 	pid_t pid, except, self, found;
 	pid_t tid; /* one of PID's threads that has not ended */
+	bool by_files;
+	uint64_t start_stack; /* of PID; only by_files */
+	bool unsure;          /* FOUND may be a fork */
 };
 
-static bool
-is_alive(const struct sharing *sharing)
+static uint64_t
+read_start_stack(pid_t pid)
 {
-	return !mu_proc_ended(mu_proc_state(sharing->pid, sharing->tid));
+	char path[32], text[1024];
+	const char *at, *end;
+	uint64_t value = 0;
+	ssize_t n;
+	int i;
+
+	mu_text_format(path, sizeof(path), "/proc/%d/stat", pid);
+	n = mu_procfs_read(path, text, sizeof(text));
+	end = text + (n > 0 ? n : 0);
+	at = n > 0 ? strrchr(text, ')') : NULL;
+	for (i = 0; i <= START_STACK && at != NULL; i++) {
+		at = memchr(at, ' ', (size_t)(end - at));
+		at = at == NULL ? NULL : at + 1;
+	}
+	if (at == NULL || !mu_proc_number(&at, end, 10, &value))
+		return 0;
+	return value;
+}
+
+static int64_t
+read_filter(pid_t pid)
+{
+	char path[48], text[32];
+	const char *at = text;
+	uint64_t value;
+	ssize_t n;
+
+	mu_text_format(path, sizeof(path), "/proc/%d/coredump_filter", pid);
+	n = mu_procfs_read(path, text, sizeof(text));
+	if (n <= 0 || !mu_proc_number(&at, text + n, 16, &value))
+		return -1;
+	return (int64_t)(value & INT32_MAX);
+}
+
+static void
+write_filter(pid_t pid, int64_t value)
+{
+	char path[48], text[32];
+	int fd;
+
+	mu_text_format(path, sizeof(path), "/proc/%d/coredump_filter", pid);
+	mu_text_format(text, sizeof(text), "0x%x", (unsigned)value);
+	fd = mu_procfs_open(path, O_WRONLY);
+	if (fd < 0)
+		return;
+	mu_sys_write(fd, text, strlen(text));
+	mu_sys_close(&fd);
 }
 
 static bool
-visit_thread(void *ctx, int number)
+shares_by_files(struct sharing *sharing, pid_t other)
 {
-	struct sharing *sharing = ctx;
+	int64_t was, mine, theirs;
 
-	sharing->tid = number;
-	return !is_alive(sharing);
-}
-
-/*
- * A thread that has ended has no address space and compares as equal to kernel
- * threads. The main thread may end long before the others.
- */
-static bool
-find_thread(struct sharing *sharing)
-{
-	char path[32];
-
-	mu_text_format(path, sizeof(path), "/proc/%d/task/", sharing->pid);
-	mu_proc_numbers(path, visit_thread, sharing);
-	return sharing->tid != 0;
+	if (sharing->start_stack == 0 ||
+	    read_start_stack(other) != sharing->start_stack)
+		return false;
+	was = read_filter(sharing->tid);
+	if (was >= 0)
+		write_filter(sharing->tid, was ^ DAX_SHARED);
+	mine = read_filter(sharing->tid);
+	theirs = read_filter(other);
+	if (was >= 0)
+		write_filter(sharing->tid, was);
+	sharing->unsure = theirs < 0 || mine != (was ^ DAX_SHARED);
+	return sharing->unsure || (theirs == mine && read_filter(other) == was);
 }
 
 static bool
-shares(const struct sharing *sharing, pid_t other)
+shares(struct sharing *sharing, pid_t other)
 {
+	if (sharing->by_files)
+		return shares_by_files(sharing, other);
 	return mu_syscall6(SYS_kcmp, sharing->tid, other, KCMP_VM, 0, 0, 0) ==
 	    0;
 }
@@ -69,12 +127,13 @@ visit(void *ctx, int number)
 }
 
 static bool
-may_ask(void)
+may_ask(pid_t self)
 {
 	char status[MU_PROC_STATUS_SIZE];
 
 	return mu_proc_own_status(status, sizeof(status)) > 0 &&
-	    !mu_proc_status_filtered(status);
+	    !mu_proc_status_filtered(status) &&
+	    mu_syscall6(SYS_kcmp, self, self, KCMP_VM, 0, 0, 0) == 0;
 }
 
 bool
@@ -83,22 +142,36 @@ mu_sharer_none(void)
 	return mu_sys1(SYS_unshare, CLONE_VM) == 0;
 }
 
-pid_t
-mu_sharer_find(pid_t pid, pid_t except)
+static bool
+still_shares(struct sharing *sharing)
+{
+	mu_sys_sleep_ns(LASTS_NS);
+	return shares(sharing, sharing->found) &&
+	    !mu_proc_ended(mu_proc_state(sharing->pid, sharing->tid));
+}
+
+/*
+ * A thread that has ended has no address space and compares as equal to kernel
+ * threads. The main thread may end long before the others.
+ */
+enum mu_status
+mu_sharer_note(pid_t pid, pid_t except, struct mu_why *why)
 {
 	struct sharing sharing = {
 		.pid = pid,
 		.except = except,
 		.self = mu_sys_getpid(),
+		.tid = mu_proc_living(pid),
 	};
 
-	if (!may_ask() || !find_thread(&sharing))
-		return 0;
+	sharing.by_files = !may_ask(sharing.self);
+	if (sharing.by_files)
+		sharing.start_stack = read_start_stack(sharing.tid);
 	mu_proc_numbers("/proc/", visit, &sharing);
-	if (sharing.found == 0)
-		return 0;
-	mu_sys_sleep_ns(LASTS_NS);
-	return shares(&sharing, sharing.found) && is_alive(&sharing)
-	    ? sharing.found
-	    : 0;
+	if (sharing.found == 0 || !still_shares(&sharing))
+		return MU_OK;
+	return mu_why(why, MU_PARTIAL,
+	    "process %d %s the memory (CLONE_VM), and its registers and stack"
+	    " were not searched: what only they refer to may be among these",
+	    sharing.found, sharing.unsure ? "may share" : "shares");
 }

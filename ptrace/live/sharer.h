@@ -12,22 +12,23 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Text of the report. */
-#define MU_SHARER_WORDS                                                  \
-	"process %d shares the memory (CLONE_VM), and its registers and" \
-	" stack were not searched: what only they refer to may be among" \
-	" these"
+#include "mu/status.h"
 
 /*
- * A process that shares the memory of PID, other than EXCEPT (0: none), or 0.
- * One that shares it only briefly does not count: a child of vfork() or
- * posix_spawn() soon executes another program, and its parent cannot be stopped
- * before that. Reads all of /proc, 1.5 us per process.
+ * MU_PARTIAL, with the reason, if a process other than EXCEPT (0: none) shares
+ * the memory of PID, or may share it; else MU_OK. One that shares it only
+ * briefly does not count: a child of vfork() or posix_spawn() soon executes
+ * another program, and its parent cannot be stopped before that. Reads all of
+ * /proc, 1.5 us per process.
  *
- * Also 0 if it cannot be known: without kcmp() (CONFIG_KCMP), and under a
- * seccomp filter, which might kill the caller for it.
+ * kcmp() tells. Without it (CONFIG_KCMP), and under a seccomp filter, which
+ * might kill the caller for it, files of /proc tell, 20 us per process: a
+ * process that began with the same stack shares the memory, or it is a fork. A
+ * bit of coredump_filter, which belongs to the memory, is changed for some
+ * microseconds to see whether it changes for both. MU_OK if the processes are
+ * those of another user, as with kcmp().
  */
-pid_t mu_sharer_find(pid_t pid, pid_t except);
+enum mu_status mu_sharer_note(pid_t pid, pid_t except, struct mu_why *why);
 
 /*
  * True if no other thread and no other process shares the calling thread's

@@ -3,10 +3,13 @@
  * process, which shares the memory (clone() with CLONE_VM). It runs a pass,
  * prints "status leaks reason", and waits.
  *
- * Usage: victim_sharer {lost | held | kept}
- *   lost  there is no such process, and no pointer
- *   held  as above
- *   kept  there is one, but the program has a pointer, too
+ * Usage: victim_sharer {lost | forked | held | kept} [_exit]
+ *   lost    there is no such process, and no pointer
+ *   forked  there is only a child, with a copy of the memory
+ *   held    as above
+ *   kept    there is one, but the program has a pointer, too
+ *
+ * With a second argument it ends instead of these, without a pass.
  */
 #include <sched.h>
 #include <signal.h>
@@ -63,6 +66,18 @@ start_sharer(uintptr_t hidden)
 		usleep(1000);
 }
 
+static void
+start_child(void)
+{
+	pid_t pid = fork();
+
+	if (pid > 0)
+		return;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		pause();
+}
+
 int
 main(int argc, char **argv)
 {
@@ -73,9 +88,13 @@ main(int argc, char **argv)
 		return 2;
 	if (strcmp(argv[1], "kept") == 0)
 		kept = mu_reveal(hidden);
-	if (strcmp(argv[1], "lost") != 0)
+	if (strcmp(argv[1], "forked") == 0)
+		start_child();
+	else if (strcmp(argv[1], "lost") != 0)
 		start_sharer(hidden);
 	scrub_stack();
+	if (argc > 2)
+		_exit(0);
 	GetUnreachableMemory(&info, 100);
 	printf("%d %zu %s\n", info.status, info.num_leaks, info.reason);
 	FreeUnreachableMemoryInfo(&info);

@@ -2,11 +2,16 @@
  * Run a program in a sandbox that forbids tracing and reading other processes:
  * a seccomp filter answers EPERM, as those of container engines do.
  *
- * Usage: no_ptrace [-u UID] PROGRAM [ARG]...   (-u: as that user, from root)
+ * Usage: no_ptrace [-u UID | -c] PROGRAM [ARG]...
+ *   -u  as that user, from root
+ *   -c  permit tracing and forbid kcmp() and others, without CAP_SYS_ADMIN, as
+ *       container engines do today
  */
 #include <errno.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,25 +29,46 @@ fail(const char *what)
 	exit(CANNOT);
 }
 
-static void
-deny(void)
-{
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-		    offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ptrace, 2, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 1, 0),
-		BPF_JUMP(
-		    BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
+static const int tracing[] = { SYS_ptrace, SYS_process_vm_readv,
+	SYS_process_vm_writev };
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+/* Some of what Docker still denies, where it permits those, since Linux 4.8. */
+static const int others[] = { SYS_kcmp, SYS_perf_event_open, SYS_bpf,
+	SYS_userfaultfd, SYS_unshare, SYS_setns, SYS_mount, SYS_umount2,
+	SYS_keyctl, SYS_move_pages, SYS_personality };
+
+/* Container engines have the right to do it without no_new_privs. */
+static void
+deny(const int *calls, unsigned char count, bool privileged)
+{
+	struct sock_filter code[32] = { BPF_STMT(
+	    BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)) };
+	struct sock_fprog program = { (unsigned short)(count + 3), code };
+	unsigned char i;
+
+	for (i = 0; i < count; i++)
+		code[i + 1] =
+		    (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+			(unsigned)calls[i], (unsigned char)(count - i), 0);
+	code[count + 1] =
+	    (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	code[count + 2] = (struct sock_filter)BPF_STMT(
+	    BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
+	if (!privileged && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		fail("no new privileges");
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
 		fail("no seccomp filters here");
+}
+
+static void
+contain(void)
+{
+	bool privileged = prctl(PR_CAPBSET_READ, CAP_SYS_ADMIN, 0, 0, 0) == 1 &&
+	    geteuid() == 0;
+
+	deny(others, sizeof(others) / sizeof(*others), privileged);
+	if (privileged && prctl(PR_CAPBSET_DROP, CAP_SYS_ADMIN, 0, 0, 0) != 0)
+		fail("no capability to drop");
 }
 
 int
@@ -51,6 +77,11 @@ main(int argc, char **argv)
 	char **program = argv + 1;
 	unsigned id;
 
+	if (argc > 2 && strcmp(argv[1], "-c") == 0) {
+		contain();
+		execvp(argv[2], argv + 2);
+		fail(argv[2]);
+	}
 	if (argc > 3 && strcmp(argv[1], "-u") == 0) {
 		id = (unsigned)strtoul(argv[2], NULL, 10);
 		if (setresgid(id, id, id) != 0 || setresuid(id, id, id) != 0)
@@ -58,10 +89,11 @@ main(int argc, char **argv)
 		program += 2;
 	}
 	if (*program == NULL) {
-		fputs("usage: no_ptrace [-u UID] PROGRAM [ARG]...\n", stderr);
+		fputs("usage: no_ptrace [-u UID | -c] PROGRAM [ARG]...\n",
+		    stderr);
 		return CANNOT;
 	}
-	deny();
+	deny(tracing, sizeof(tracing) / sizeof(*tracing), false);
 	execvp(*program, program);
 	fail(*program);
 }
