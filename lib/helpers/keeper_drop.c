@@ -58,6 +58,7 @@ drop_once(const struct mu_keeper_work *work)
 	if (!mu_process_copy_end(&left, end_ns))
 		return MU_ERR_TIMEOUT;
 	mu_priority_raise(&priority);
+	left.lends = priority.real_time;
 	status =
 	    mu_process_copy_reap_ended(&left, work->asked.target, end_ns, NULL);
 	mu_priority_restore(&priority);

@@ -83,9 +83,9 @@ mu_priority_raise(struct mu_priority *priority)
 	    priority->policy != SCHED_BATCH && priority->policy != SCHED_IDLE)
 		return;
 	/* The flag is not inherited, also by a child that may not drop it. */
-	priority->raised =
-	    set_policy(SCHED_FIFO | SCHED_RESET_ON_FORK, FIFO_PRIORITY) ||
-	    lower_nice(priority->nice);
+	priority->real_time =
+	    set_policy(SCHED_FIFO | SCHED_RESET_ON_FORK, FIFO_PRIORITY);
+	priority->raised = priority->real_time || lower_nice(priority->nice);
 }
 
 void

@@ -12,6 +12,7 @@
 
 struct mu_priority {
 	bool raised;
+	bool real_time;                /* raised to SCHED_FIFO */
 	int policy, rt_priority, nice; /* original values */
 };
 

@@ -129,7 +129,7 @@ mu_process_copy_make(struct mu_process_copy *copy, struct mu_threads *threads,
 	enum mu_status status;
 	uint64_t undo_ns;
 
-	*copy = (struct mu_process_copy) { 0 };
+	*copy = (struct mu_process_copy) { .lends = threads->lends };
 	status = mu_remote_thread_pick(&thread, threads, why);
 	if (status != MU_OK)
 		return status;
@@ -183,8 +183,8 @@ mu_process_copy_await_stop(const struct mu_process_copy *copy,
 	struct mu_wakeup wakeup;
 	bool stopped;
 
-	mu_wakeup_open(&wakeup);
-	stopped = mu_tracee_await(&tracee, copy->pid, deadline_ns);
+	mu_wakeup_open(&wakeup, copy->lends);
+	stopped = mu_tracee_await(&tracee, copy->pid, &wakeup, deadline_ns);
 	mu_wakeup_close(&wakeup);
 	if (!stopped)
 		return mu_why(why, MU_ERR_TIMEOUT,
@@ -214,15 +214,16 @@ has_called(const struct mu_tracee *tracee)
  * CPU less often would make no progress.
  */
 static bool
-go_on(struct mu_tracee *tracee, uint64_t deadline_ns)
+go_on(struct mu_tracee *tracee, struct mu_wakeup *wakeup, uint64_t deadline_ns)
 {
+	wakeup->slow = false;
 	tracee->state = MU_TRACEE_SEIZED;
 	if (mu_sys_ptrace(PTRACE_SYSCALL, tracee->tid, 0, 0) != 0)
 		return false;
 	while (!mu_tracee_look(tracee, tracee->tid)) {
 		if (mu_sys_now_ns() >= deadline_ns)
 			return false;
-		mu_wakeup_wait(deadline_ns);
+		mu_wakeup_await(wakeup, tracee->tid, deadline_ns);
 	}
 	return mu_tracee_stopped(tracee);
 }
@@ -234,8 +235,8 @@ mu_process_copy_name(const struct mu_process_copy *copy, uint64_t deadline_ns)
 	struct mu_wakeup wakeup;
 	siginfo_t info = { 0 };
 
-	mu_wakeup_open(&wakeup);
-	while (go_on(&tracee, deadline_ns) && !has_called(&tracee) &&
+	mu_wakeup_open(&wakeup, copy->lends);
+	while (go_on(&tracee, &wakeup, deadline_ns) && !has_called(&tracee) &&
 	    mu_sys_now_ns() < deadline_ns)
 		continue;
 	mu_wakeup_close(&wakeup);
@@ -258,6 +259,7 @@ mu_process_copy_call(const struct mu_process_copy *copy,
 		.pid = copy->pid,
 		.tracees = &tracee,
 		.count = 1,
+		.lends = copy->lends,
 	};
 	struct mu_remote_thread thread = {
 		.threads = &threads,

@@ -409,7 +409,8 @@ run_call(struct run *run)
 	enum mu_status status;
 	long error;
 
-	mu_wakeup_open(&wakeup);
+	mu_wakeup_open(&wakeup, run->thread->threads->lends);
+	run->stop.wakeup = &wakeup;
 	error = prepare(run);
 	if (error == 0)
 		status = drive(run);

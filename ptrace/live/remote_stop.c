@@ -110,8 +110,8 @@ void
 mu_remote_stop_await(struct mu_remote_stop *stop)
 {
 	uint64_t now = mu_sys_now_ns(), check_ns = now + SLICE_NS;
-	bool slow = false;
 
+	stop->wakeup->slow = false;
 	for (; !look(stop); now = mu_sys_now_ns()) {
 		if (!stop->alone && now >= stop->deadline_ns)
 			go_late(stop, now);
@@ -122,7 +122,10 @@ mu_remote_stop_await(struct mu_remote_stop *stop)
 		if (now >= check_ns)
 			check_ns = now + SLICE_NS;
 		/* The thread copies the process, or waits for a CPU. */
-		slow = slow && !stop->late ? mu_wakeup_boost(stop->tracee->tid)
-					   : !mu_wakeup_wait(check_ns);
+		if (stop->late)
+			mu_wakeup_wait(check_ns);
+		else
+			mu_wakeup_await(
+			    stop->wakeup, stop->tracee->tid, check_ns);
 	}
 }

@@ -28,6 +28,7 @@ enum mu_remote_event {
 struct mu_remote_stop {
 	struct mu_threads *threads;
 	struct mu_tracee *tracee;
+	struct mu_wakeup *wakeup;
 	uint64_t deadline_ns;
 	bool late;  /* the deadline has passed */
 	bool alone; /* so the other threads were released */
@@ -40,7 +41,6 @@ struct mu_remote_stop {
 /*
  * Wait until the thread has stopped or ended, without a limit. At the deadline
  * it is interrupted, and threads->hold_ns later the other threads are released.
- * Needs an open struct mu_wakeup to be quick.
  */
 void mu_remote_stop_await(struct mu_remote_stop *stop);
 

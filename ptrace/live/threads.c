@@ -33,6 +33,7 @@ struct capture {
 	uint64_t deadline_ns;
 	struct mu_why *why;
 	bool fresh; /* a thread ran in this round: one more is needed */
+	struct mu_wakeup wakeup;
 };
 
 /* How long a release waits for threads that have not stopped yet. */
@@ -51,7 +52,7 @@ release_caught(struct mu_tracee *tracee, pid_t pid)
 {
 	long error = mu_tracee_interrupt(tracee);
 
-	if (!mu_tracee_await(tracee, pid, 0) && error == -ESRCH)
+	if (!mu_tracee_look(tracee, pid) && error == -ESRCH)
 		tracee->state = MU_TRACEE_GONE; /* no longer our tracee */
 	if (mu_tracee_stopped(tracee))
 		mu_tracee_detach(tracee);
@@ -68,7 +69,7 @@ release_running(struct mu_threads *threads)
 	struct mu_wakeup wakeup;
 	size_t i, running;
 
-	mu_wakeup_open(&wakeup);
+	mu_wakeup_open(&wakeup, false);
 	for (;;) {
 		running = 0;
 		for (i = 0; i < threads->count; i++) {
@@ -263,8 +264,8 @@ collect_stops(struct capture *cap)
 		if (out->tracees[i].state != MU_TRACEE_SEIZED)
 			continue;
 		cap->fresh = true;
-		if (!mu_tracee_await(
-			&out->tracees[i], out->pid, cap->deadline_ns))
+		if (!mu_tracee_await(&out->tracees[i], out->pid, &cap->wakeup,
+			cap->deadline_ns))
 			return timed_out(cap, out->tracees[i].tid);
 	}
 	return MU_OK;
@@ -393,12 +394,11 @@ mu_threads_stop_listed(
 		.fresh = true,
 	};
 	enum mu_status status = MU_OK;
-	struct mu_wakeup wakeup;
 
 	out->code.at.call = 0;
 	out->begin_ns = mu_sys_now_ns();
 	out->end_ns = 0;
-	mu_wakeup_open(&wakeup);
+	mu_wakeup_open(&cap.wakeup, out->lends);
 	while (status == MU_OK && cap.fresh) {
 		if (mu_sys_now_ns() >= deadline_ns)
 			status = out_of_time(out, why);
@@ -409,7 +409,7 @@ mu_threads_stop_listed(
 		status = drop_gone(&cap);
 	if (status != MU_OK)
 		mu_threads_release(out);
-	mu_wakeup_close(&wakeup);
+	mu_wakeup_close(&cap.wakeup);
 	return status;
 }
 

@@ -5,7 +5,6 @@
 #include <sys/wait.h>
 
 #include "mu/sys.h"
-#include "ptrace/live/wakeup.h"
 
 #define EVENT_STOP 128 /* PTRACE_EVENT_STOP; glibc before 2.26 had 7 */
 
@@ -89,12 +88,14 @@ mu_tracee_look(struct mu_tracee *tracee, pid_t pid)
 }
 
 bool
-mu_tracee_await(struct mu_tracee *tracee, pid_t pid, uint64_t deadline_ns)
+mu_tracee_await(struct mu_tracee *tracee, pid_t pid, struct mu_wakeup *wakeup,
+    uint64_t deadline_ns)
 {
+	wakeup->slow = false;
 	while (!mu_tracee_look(tracee, pid)) {
 		if (mu_sys_now_ns() >= deadline_ns)
 			return false;
-		mu_wakeup_wait(deadline_ns);
+		mu_wakeup_await(wakeup, tracee->tid, deadline_ns);
 		/*
 		 * execve() gives the tid of a leader that we traced to a thread
 		 * that we do not trace. If it is our child, waitid() would then

@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "ptrace/live/wakeup.h"
+
 enum mu_tracee_state {
 	MU_TRACEE_LISTED,         /* seen in /proc, not attached */
 	MU_TRACEE_SEIZED,         /* attached, not yet seen stopped */
@@ -61,11 +63,12 @@ bool mu_tracee_look(struct mu_tracee *tracee, pid_t pid);
 
 /*
  * Wait until a SEIZED thread of PID has stopped or ended; false if DEADLINE_NS
- * comes first. The thread is interrupted every millisecond. Needs an open
- * struct mu_wakeup to be quick. Exit statuses of threads other than the leader
+ * comes first. The thread is interrupted again whenever WAKEUP, which is open,
+ * ends a sleep. Exit statuses of threads other than the leader
  * are reaped (only the tracer can); the leader's belongs to its parent.
  */
-bool mu_tracee_await(struct mu_tracee *tracee, pid_t pid, uint64_t deadline_ns);
+bool mu_tracee_await(struct mu_tracee *tracee, pid_t pid,
+    struct mu_wakeup *wakeup, uint64_t deadline_ns);
 
 /*
  * True if a stopped thread of PID is still in the stop that was waited for. If

@@ -36,21 +36,32 @@ struct mu_wakeup {
 	mu_sigmask mask;
 	struct mu_kernel_action action;
 	bool masked, action_changed;
+	bool lends; /* mu_wakeup_await() lends the caller's priority */
+	bool slow;  /* what it waits for has not come at once */
 };
 
-/* Block SIGCHLD and make sure that it is not ignored, in the calling thread. */
-void mu_wakeup_open(struct mu_wakeup *wakeup);
-
 /*
- * Sleep until SIGCHLD, DEADLINE_NS or a millisecond, whichever is first. False:
- * no SIGCHLD came.
+ * Block SIGCHLD and make sure that it is not ignored, in the calling thread.
+ * LENDS: the caller has a real-time priority, and lends it.
  */
-bool mu_wakeup_wait(uint64_t deadline_ns);
+void mu_wakeup_open(struct mu_wakeup *wakeup, bool lends);
 
 /*
- * Sleep for a millisecond, whatever comes; during that time thread TID of any
- * process runs with the caller's priority if that is a real-time one. Kernels
- * before 5.14 cannot. False: there was no sleep.
+ * Sleep until SIGCHLD, DEADLINE_NS or a millisecond, whichever is first.
+ */
+void mu_wakeup_wait(uint64_t deadline_ns);
+
+/*
+ * The same to wait for thread TID. If it does not come at once, and WAKEUP
+ * lends, it runs with the caller's priority from then on, and the sleep is of a
+ * fraction of a millisecond.
+ */
+void mu_wakeup_await(struct mu_wakeup *wakeup, pid_t tid, uint64_t deadline_ns);
+
+/*
+ * Sleep for a fraction of a millisecond, whatever comes; during that time
+ * thread TID of any process runs with the caller's priority if that is a
+ * real-time one. Kernels before 5.14 cannot. False: there was no sleep.
  */
 bool mu_wakeup_boost(pid_t tid);
 
