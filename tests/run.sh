@@ -76,7 +76,8 @@ run_one() {
 	} >"$folder/$name.lines"
 	[ "$failed" -eq 0 ] || {
 		echo "${program##*/tests/}: $verdict ($took)"
-		grep -E ':[FE]:|FAIL' "$log" | tail -n 5 | sed 's/^/    /'
+		grep -E ':[FE]:|FAIL|WRONG' "$log" | tail -n 5 | cut -c 1-200 |
+			sed 's/^/    /'
 	} >"$folder/$name.bad"
 	# All of it at once: others print, too.
 	flock "$folder" cat "$folder/$name.lines"

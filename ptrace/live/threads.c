@@ -184,12 +184,24 @@ seize_patiently(struct capture *cap, struct mu_tracee *tracee)
 	return error;
 }
 
+/* The cause is a tracer that has detached since if none is seen now. */
+static bool
+refused_without_cause(const struct capture *cap, pid_t tid)
+{
+	struct mu_why why = { 0 };
+
+	return mu_refusal(cap->out->pid, tid, EPERM, &why) ==
+	    MU_ERR_NO_PERMISSION;
+}
+
 static enum mu_status
 seize_one(struct capture *cap, struct mu_tracee *tracee)
 {
 	bool seen_gone = tracee->state == MU_TRACEE_GONE;
 	long error = seize_patiently(cap, tracee);
 
+	if (error == -EPERM && refused_without_cause(cap, tracee->tid))
+		error = seize_patiently(cap, tracee);
 	if (error == -ESRCH || error == -ENOENT) {
 		/*
 		 * An ended thread may have started others: list again. A zombie

@@ -4,6 +4,7 @@ set -u
 . tests/support/script_setup.sh
 command=$build/memunreachable
 name=deep
+shown=$work/report
 
 cat >"$work/deep.c" <<'END'
 #include <stdlib.h>
