@@ -1,6 +1,7 @@
 # Hold what each tool found lost against what each program lost.
 #
-# Usage: awk -v programs="..." -v tools="..." [-v table=FILE] -f judge.awk
+# Usage: awk -v programs="..." -v tools="..." [-v table=FILE]
+#            [-v doubtful=FILE] -f judge.awk
 #            DIFFERENCES PROGRAM.TOOL.out PROGRAM.TOOL.log ...
 #
 # Addresses are compared within a run, in which the record has them all. That
@@ -150,11 +151,13 @@ END {
 		why = ""
 		detail = ""
 		bad = 0
+		ours_bad = 0
 		first = program[p] SUBSEP tool[1]
 		row = "| " program[p] " | " expected[first] + 0 " |"
 		for (t = 1; t <= num_tools; t++) {
 			row = row " " judge(program[p], tool[t]) " |"
 			bad += verdict == "WRONG"
+			ours_bad += verdict == "WRONG" && tool[t] == "ours"
 			same[tool[t]] += verdict == "same"
 			listed[tool[t]] += verdict == "listed"
 			wrong[tool[t]] += verdict == "WRONG"
@@ -172,6 +175,8 @@ END {
 			printf "%s", detail
 		put(row " " why " |")
 		failures += bad > 0
+		if (bad && !ours_bad && doubtful != "")
+			print program[p] > doubtful
 	}
 	for (t = 1; t <= num_tools; t++)
 		printf "%s: %d the same, %d differ as listed, %d otherwise\n",
