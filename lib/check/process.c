@@ -95,6 +95,7 @@ set_keeper(struct mu_process *process, struct mu_check_look *look)
 		.ask_stacks = process->ask_stacks,
 		.ask_wiped = process->ask_wiped,
 		.copied_ns = process->copied_ns,
+		.late_copies = process->late_copies,
 		.expected = process->expected,
 		.kept = process->kept,
 		.keep_all = check->reach.words.unaligned ||
@@ -169,8 +170,8 @@ take(void *subject, struct mu_check_look *look)
 	if (result->pause_ns > look->pause_ns)
 		look->pause_ns = result->pause_ns;
 	note_room(process, look);
-	if (result->pause_ns > keeper->max_pause_ns &&
-	    result->copy_ns > process->copied_ns)
+	process->late_copies += result->copied_long;
+	if (result->copied_long && result->copy_ns > process->copied_ns)
 		process->copied_ns = result->copy_ns;
 	if (status != MU_OK)
 		return not_taken(&keeper->snap, status, &look->why);
@@ -219,11 +220,8 @@ worth_another(struct mu_process *process, const struct mu_check_look *look,
 	if (look->status == MU_ERR_ALREADY_TRACED)
 		return tries < MAX_TRIES &&
 		    mu_other_check_await(process->pid, look->deadline_ns);
-	if (result->stopped_long) {
-		if (result->copied_long && process->method == MU_KEEPER_AUTO)
-			process->method = MU_KEEPER_READ;
+	if (result->stopped_long)
 		return tries < MAX_TRIES_FOR_STOP;
-	}
 	if (process->stacks_wanted) {
 		process->ask_stacks = true;
 		return true;

@@ -27,6 +27,7 @@ struct mu_process {
 	size_t expected;    /* bytes outside the copy to read during the stop */
 	size_t kept;        /* and to keep; 0: not known */
 	uint64_t copied_ns; /* longest time of a copy that came too late */
+	unsigned late_copies;
 
 	/* what the last one means */
 	bool wiped_wanted;     /* it should have read that memory */

@@ -1,6 +1,7 @@
 /* --doctor: may the process be checked? Pure. */
 #include "lib/doctor/facts.h"
 #include "lib/doctor/findings.h"
+#include "lib/helpers/copy_pause.h"
 #include "mu/sys.h"
 #include "ptrace/live/pause.h"
 
@@ -237,10 +238,11 @@ check_pause(const struct mu_doctor_machine *machine,
     const struct mu_doctor_target *target, struct mu_findings *findings)
 {
 	uint64_t most = target->max_pause_ns, read_ns;
+	uint64_t copy_ns = target->copy_ns + mu_copy_pause_beside(most);
 	struct mu_why why;
 
 	read_ns = mu_pause_ns(target->held);
-	if (!is_read(machine, target) && target->copy_ns <= most) {
+	if (!is_read(machine, target) && copy_ns <= most) {
 		add_fine_pause(target, target->copy_ns, findings);
 		check_dontfork(target, findings);
 		return;
@@ -252,7 +254,7 @@ check_pause(const struct mu_doctor_machine *machine,
 	if (is_read(machine, target))
 		mu_pause_too_long(target->pid, target->held, 2 * read_ns, &why);
 	else
-		mu_pause_too_long(target->pid, 0, target->copy_ns, &why);
+		mu_pause_too_long(target->pid, 0, copy_ns, &why);
 	mu_finding_add(findings, MU_BLOCKER, "pause",
 	    "%s (%zu threads, %zu mappings, %zu MiB)", why.text,
 	    target->threads, target->mappings,

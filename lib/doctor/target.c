@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "lib/doctor/facts.h"
+#include "lib/helpers/priority.h"
 #include "lib/state/copy_budget.h"
 #include "mu/sys.h"
 #include "ptrace/live/pause.h"
@@ -263,8 +264,8 @@ mu_doctor_target_read(struct mu_doctor_target *target, pid_t pid)
 	target->ended_calls = count_ended_calls(pid);
 	target->mappings = count_mappings(target->living);
 	target->held = mu_pause_bytes(target->living);
-	target->copy_ns = mu_copy_pause_of(
-	    target->living, target->threads, target->mappings, &target->forked);
+	target->copy_ns = mu_copy_pause_of(target->living, target->threads,
+	    target->mappings, mu_priority_lends(), &target->forked);
 	mu_forked_find(&target->forked, target->living);
 	read_room(target);
 	mu_doctor_files_read(target);

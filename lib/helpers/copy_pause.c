@@ -45,8 +45,8 @@ mu_copy_pause_ns(size_t threads, size_t mappings, uint64_t small)
 }
 
 uint64_t
-mu_copy_pause_of(
-    pid_t pid, size_t threads, size_t mappings, struct mu_forked *forked)
+mu_copy_pause_of(pid_t pid, size_t threads, size_t mappings, bool lent,
+    struct mu_forked *forked)
 {
 	char status[MU_PROC_STATUS_SIZE];
 
@@ -56,5 +56,5 @@ mu_copy_pause_of(
 		    mu_proc_status_bytes(status, "\nVmSwap:");
 	mu_forked_find(forked, pid);
 	return mu_copy_pause_ns(
-	    threads, mappings, forked->small * rivals_of_fork());
+	    threads, mappings, forked->small * (lent ? 1 : rivals_of_fork()));
 }

@@ -50,7 +50,7 @@ struct mu_keeper_result {
 	uint64_t copy_ns;         /* to make the copy took, or to fail */
 	bool locked;              /* a lock was held, so nothing was taken */
 	bool stopped_long;        /* the pause was used up; for that reason */
-	bool copied_long;         /* because of making the copy */
+	bool copied_long;         /* because the copy came too late */
 	bool tight;               /* there is little memory for the copy */
 	bool apart;     /* not for who reads it (struct mu_copy_budget) */
 	size_t private; /* private memory of the process, bytes */
@@ -81,10 +81,11 @@ struct mu_keeper {
 	bool ask_stacks;        /* read the threads' alternate stacks */
 	bool ask_wiped;     /* read memory that fork clears, during the stop */
 	uint64_t copied_ns; /* time of a copy that came too late; 0: none */
-	size_t expected;    /* estimate of the bytes to be read besides a copy;
-			       SIZE_MAX: more than fits into a stop */
-	size_t kept;        /* of these at the last look; 0: not known */
-	bool keep_all; /* references may be unaligned words, or tagged ones */
+	unsigned late_copies;
+	size_t expected; /* estimate of the bytes to be read besides a copy;
+			    SIZE_MAX: more than fits into a stop */
+	size_t kept;     /* of these at the last look; 0: not known */
+	bool keep_all;   /* references may be unaligned words, or tagged ones */
 	struct mu_workers *workers; /* who shares the reading; may be NULL */
 
 	/*

@@ -186,25 +186,38 @@ avoid_copy(struct mu_keeper_self *self, enum mu_status status)
 	return MU_OK;
 }
 
+/*
+ * A copy was late, perhaps because the machine was busy for a moment: make
+ * another one, once, if the process cannot be read instead.
+ */
+static bool
+worth_another_copy(const struct mu_keeper_self *self)
+{
+	return self->asked->late_copies < 2 &&
+	    (self->method == MU_KEEPER_FORK ||
+		mu_pause_ns(self->bytes) > self->asked->max_pause_ns);
+}
+
 static enum mu_status
 foresee_copy(struct mu_keeper_self *self, size_t num_threads)
 {
 	pid_t target = self->asked->target, tid = mu_proc_living(target);
 	struct mu_why *why = &self->result->not_forked;
-	uint64_t ns;
+	uint64_t most = self->asked->max_pause_ns, ns;
 
-	ns = mu_copy_pause_of(
-	    tid, num_threads, self->result->shared.all, &self->forked);
-	if (ns < self->asked->copied_ns)
+	ns = mu_copy_pause_of(tid, num_threads, self->result->shared.all,
+	    mu_priority_lends(), &self->forked);
+	if (ns < self->asked->copied_ns && !worth_another_copy(self))
 		ns = self->asked->copied_ns;
 	self->fork_ns = ns;
+	ns += mu_copy_pause_beside(most);
 	if (self->forked.watched && mu_pause_fork_waits(tid))
 		return avoid_copy(self,
 		    mu_why(why, MU_ERR_BUSY,
 			"a fork of process %d may wait for ever for a"
 			" userfaultfd that watches its memory",
 			target));
-	if (ns > self->asked->max_pause_ns)
+	if (ns > most)
 		return avoid_copy(self, mu_pause_too_long(target, 0, ns, why));
 	return MU_OK;
 }

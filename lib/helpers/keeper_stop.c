@@ -1,5 +1,7 @@
 /* The stop: copy or read the target while its threads are stopped. */
 #include "lib/helpers/keeper_self.h"
+
+#include "lib/helpers/copy_pause.h"
 #include "lib/helpers/keeper_socket.h"
 #include "lib/helpers/priority.h"
 #include "lib/state/copy_budget.h"
@@ -21,12 +23,6 @@
  * quarters.
  */
 #define SPARE_NS (50 * 1000 * 1000ull)
-
-/*
- * Killing a late copy takes as long as making it, with all threads stopped. So
- * a copy that is a little late is used.
- */
-#define LATE_NS (200 * 1000 * 1000ull)
 
 enum mu_status
 mu_keeper_read_mappings(struct mu_keeper_self *self, pid_t pid)
@@ -115,13 +111,21 @@ read_target(struct mu_keeper_self *self, const struct mu_threads *threads)
  */
 #define HOLD_NS (2 * MU_NS_PER_SEC)
 
+/* When a copy must be there. */
+static uint64_t
+copy_end(const struct mu_keeper_self *self)
+{
+	return self->work->stop_ns -
+	    mu_copy_pause_beside(self->asked->max_pause_ns);
+}
+
 /* The rest of the stop may be too short for a copy: use another stop. */
 static enum mu_status
 foresee_lateness(struct mu_keeper_self *self, const struct mu_threads *threads)
 {
 	uint64_t end_ns = mu_sys_now_ns() + self->fork_ns;
 
-	if (end_ns <= self->work->stop_ns)
+	if (end_ns <= copy_end(self))
 		return MU_OK;
 	return mu_pause_too_long(self->asked->target, 0,
 	    end_ns - threads->begin_ns, &self->result->not_forked);
@@ -144,7 +148,7 @@ part_files(struct mu_keeper_self *self)
 {
 	struct mu_process_copy *copy = &self->work->copy;
 	struct mu_why *why = &self->result->not_forked;
-	uint64_t end_ns = self->work->stop_ns + LATE_NS;
+	uint64_t end_ns = self->work->stop_ns;
 	enum mu_status status = MU_OK;
 
 	if (!self->budget.tight)
@@ -168,6 +172,29 @@ part_files(struct mu_keeper_self *self)
 }
 
 /*
+ * The kernel was slower than estimated, or something came in between. The copy
+ * is killed, and has gone when the keeper ends: its memory is freed, and a
+ * thread reaps it, while the target runs.
+ */
+static void
+give_up_copy(struct mu_keeper_self *self, const struct mu_threads *threads,
+    enum mu_status status)
+{
+	uint64_t ns = mu_sys_now_ns() - threads->begin_ns;
+	struct mu_process_copy *copy = &self->work->copy;
+	struct mu_why *why = &self->result->not_forked;
+
+	if (copy->pid == 0)
+		return;
+	mu_copy_budget_prefer(copy->pid);
+	mu_process_copy_end(copy, 0);
+	if (status == MU_ERR_TIMEOUT && self->budget.tight)
+		mu_pause_too_long(self->asked->target, 0, ns, why);
+	else if (status == MU_ERR_TIMEOUT)
+		mu_pause_was_long(self->asked->target, ns, why);
+}
+
+/*
  * If there is no room for a copy none is made. Before the target runs, the OOM
  * killer must prefer the copy.
  */
@@ -184,10 +211,12 @@ make_copy(struct mu_keeper_self *self, struct mu_threads *threads)
 		return status;
 	threads->hold_ns = self->budget.tight ? HOLD_NS : 0;
 	status = mu_process_copy_make(
-	    copy, threads, self->work->stop_ns + LATE_NS, why);
-	self->result->copied_long = status == MU_ERR_TIMEOUT;
-	if (status != MU_OK)
+	    copy, threads, self->fork_ns, copy_end(self), why);
+	self->result->copied_long = status == MU_ERR_TIMEOUT && copy->pid != 0;
+	if (status != MU_OK) {
+		give_up_copy(self, threads, status);
 		return status;
+	}
 	mu_copy_budget_prefer(copy->pid);
 	/* Until then the OOM killer would choose the target. */
 	if (self->budget.tight)
@@ -198,9 +227,6 @@ make_copy(struct mu_keeper_self *self, struct mu_threads *threads)
 		status = part_files(self);
 	return status;
 }
-
-/* A late copy is useless without a little of what is read besides it. */
-#define BESIDE_NS (20 * 1000 * 1000ull)
 
 /*
  * Read what the copy does not have, or shares. Leaves time to release the
@@ -217,8 +243,6 @@ take_beside(struct mu_keeper_self *self, size_t num_threads)
 	uint64_t end_ns = last_ns - (spare_ns < SPARE_NS ? spare_ns : SPARE_NS);
 	enum mu_status status = MU_OK;
 
-	if (last_ns < mu_sys_now_ns() + BESIDE_NS)
-		last_ns = mu_sys_now_ns() + BESIDE_NS;
 	mu_shared_pages_relist(shared);
 	shared->threads = self->work->snap.threads;
 	shared->num_threads = self->work->snap.num_threads;

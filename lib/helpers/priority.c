@@ -113,3 +113,15 @@ mu_priority_restore(struct mu_priority *priority)
 	set_nice(priority->nice);
 	priority->raised = false;
 }
+
+bool
+mu_priority_lends(void)
+{
+	struct mu_priority priority;
+	bool lends;
+
+	mu_priority_raise(&priority);
+	lends = priority.real_time;
+	mu_priority_restore(&priority);
+	return lends;
+}

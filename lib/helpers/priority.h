@@ -29,6 +29,9 @@ void mu_priority_allow(void);
  */
 void mu_priority_raise(struct mu_priority *priority);
 
+/* True if the calling thread may be scheduled by SCHED_FIFO. */
+bool mu_priority_lends(void);
+
 /*
  * While URGENCY is raised: schedule thread TID of another process, for which
  * the caller is about to wait, by SCHED_FIFO, if the caller is and TID has the

@@ -148,6 +148,19 @@ mu_pause_too_long(pid_t pid, uint64_t bytes, uint64_t ns, struct mu_why *why)
 	    what, pid, span, mu_pause_advice(ns));
 }
 
+enum mu_status
+mu_pause_was_long(pid_t pid, uint64_t ns, struct mu_why *why)
+{
+	char span[32];
+
+	report_span(span, sizeof(span), ns);
+	return mu_why(why, MU_ERR_TIMEOUT,
+	    "the kernel was slow to copy process %d: one of its threads stood"
+	    " still for %s, the others for no longer than --max-pause" MU_CURE
+	    "--max-pause=%us allows it",
+	    pid, span, mu_pause_advice(ns));
+}
+
 struct monitor {
 	pid_t pid;
 	int folder;

@@ -69,6 +69,12 @@ enum mu_status mu_pause_too_long(
     pid_t pid, uint64_t bytes, uint64_t ns, struct mu_why *why);
 
 /*
+ * Returns MU_ERR_TIMEOUT, with a text that a copy of process PID was given up
+ * that took longer than a stop may last: NS for the thread that made it.
+ */
+enum mu_status mu_pause_was_long(pid_t pid, uint64_t ns, struct mu_why *why);
+
+/*
  * Some memory of process PID is registered with a userfaultfd. Returns true if
  * that may have fork events enabled. Then a fork waits until its event has been
  * read: by a thread of the process, which may be stopped, or by another

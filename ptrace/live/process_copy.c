@@ -45,9 +45,6 @@
 
 #define CLOSE_UNSHARED 2 /* CLOSE_RANGE_UNSHARE of linux/close_range.h */
 
-/* Time allowed to kill a copy that was made too late. */
-#define UNDO_NS (10 * MU_NS_PER_SEC)
-
 static bool
 namespace_of(pid_t tid, const char *name, struct stat *stat)
 {
@@ -102,12 +99,13 @@ refused(pid_t pid, long result, struct mu_why *why)
 /* Store the copy's PID before the thread may continue: see watchdog.c. */
 static enum mu_status
 start(struct mu_process_copy *copy, struct mu_remote_thread *thread,
-    uint64_t deadline_ns, struct mu_why *why)
+    uint64_t fork_ns, uint64_t deadline_ns, struct mu_why *why)
 {
 	struct mu_remote_call call = {
 		.nr = SYS_clone,
 		.args = { COPY_FLAGS, mu_remote_return_child_stack(thread),
 		    mu_remote_return_child_pid(thread) },
+		.least_ns = fork_ns,
 		.note = &copy->pid,
 	};
 	enum mu_status status =
@@ -116,6 +114,8 @@ start(struct mu_process_copy *copy, struct mu_remote_thread *thread,
 	if (status == MU_OK && call.result < 0)
 		return refused(thread->threads->pid, call.result, why);
 	copy->child = (pid_t)call.result;
+	if (status != MU_OK && copy->pid != 0)
+		copy->child = mu_proc_inner_pid(copy->pid);
 	copy->name = thread->way.at;
 	copy->end = mu_remote_return_child_end(thread);
 	return status;
@@ -123,11 +123,10 @@ start(struct mu_process_copy *copy, struct mu_remote_thread *thread,
 
 enum mu_status
 mu_process_copy_make(struct mu_process_copy *copy, struct mu_threads *threads,
-    uint64_t deadline_ns, struct mu_why *why)
+    uint64_t fork_ns, uint64_t deadline_ns, struct mu_why *why)
 {
 	struct mu_remote_thread thread;
 	enum mu_status status;
-	uint64_t undo_ns;
 
 	*copy = (struct mu_process_copy) { .lends = threads->lends };
 	status = mu_remote_thread_pick(&thread, threads, why);
@@ -139,16 +138,7 @@ mu_process_copy_make(struct mu_process_copy *copy, struct mu_threads *threads,
 		    " of a namespace",
 		    threads->pid);
 	copy->code = thread.code.at;
-	status = start(copy, &thread, deadline_ns, why);
-	if (status != MU_OK && copy->pid != 0) {
-		undo_ns = mu_sys_now_ns() + UNDO_NS;
-		copy->child = mu_proc_inner_pid(copy->pid);
-		if (mu_process_copy_end(copy, undo_ns) &&
-		    thread.tracee->state == MU_TRACEE_STOPPED &&
-		    mu_process_copy_reap(copy, &thread, undo_ns, NULL) == MU_OK)
-			*copy = (struct mu_process_copy) { 0 };
-	}
-	return status;
+	return start(copy, &thread, fork_ns, deadline_ns, why);
 }
 
 /*

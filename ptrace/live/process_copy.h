@@ -53,15 +53,22 @@ struct mu_process_copy {
  * itself, afterwards by PTRACE_O_EXITKILL. It may not have stopped yet: call
  * mu_process_copy_await_stop().
  *
- * On failure there is no copy, or one that must be ended and reaped;
- * nothing else has changed, and memory can be read while the process is
- * stopped. MU_ERR_BUSY, MU_ERR_PTRACE_SECCOMP: no thread can be made to do a
- * system call. MU_ERR_RESOURCES, MU_ERR_NO_MEMORY: the kernel refused a process
- * (RLIMIT_NPROC, pids cgroup) or memory (overcommit). MU_ERR_TIMEOUT: all but
- * one of THREADS may have been released. MU_ERR_TARGET_GONE.
+ * FORK_NS is an estimate of the time that the kernel needs: without so much
+ * time no copy is made, as a fork cannot be interrupted. At DEADLINE_NS all but
+ * one of THREADS are released, or threads->hold_ns later, and the copy that
+ * comes then is a failure.
+ *
+ * On failure there is no copy, or one that must be ended and reaped (PID), best
+ * when the process runs: that takes as long as making it. Nothing else has
+ * changed, and memory can be read while the process is stopped. MU_ERR_BUSY,
+ * MU_ERR_PTRACE_SECCOMP: no thread can be made to do a system call.
+ * MU_ERR_RESOURCES, MU_ERR_NO_MEMORY: the kernel refused a process
+ * (RLIMIT_NPROC, pids cgroup) or memory (overcommit). MU_ERR_TIMEOUT,
+ * MU_ERR_TARGET_GONE.
  */
 enum mu_status mu_process_copy_make(struct mu_process_copy *copy,
-    struct mu_threads *threads, uint64_t deadline_ns, struct mu_why *why);
+    struct mu_threads *threads, uint64_t fork_ns, uint64_t deadline_ns,
+    struct mu_why *why);
 
 /*
  * Wait until the new copy has stopped, which the functions below require. It

@@ -228,6 +228,13 @@ is_at_ours(const struct run *run)
 	    run->thread->code.at.call + MU_CALL_CODE_SIZE;
 }
 
+/* A call that has begun may not be interruptible, as a fork is not. */
+static bool
+has_time(const struct run *run)
+{
+	return mu_sys_now_ns() + run->call->least_ns < run->stop.deadline_ns;
+}
+
 /*
  * Check the call that the thread is about to make. The code at the instruction
  * may have been rewritten since it was found, by a process that shares the
@@ -245,7 +252,8 @@ enter(struct run *run)
 	    info->entry.nr == (uint64_t)run->nr;
 	for (i = 0; i < 6; i++)
 		run->entered &= info->entry.args[i] == run->call->args[i];
-	if (run->entered) {
+	run->stop.late |= run->entered && !has_time(run);
+	if (run->entered && !run->stop.late) {
 		/*
 		 * The instruction works. A copy inherits this mask:
 		 * process_copy.c.
@@ -388,7 +396,7 @@ restore(struct run *run)
 	 * The first thread runs again and may use the part of the stack with
 	 * the frames.
 	 */
-	if (run->stop.late && run->thread->way.foreign)
+	if (run->stop.alone && run->thread->way.foreign)
 		run->thread->way.written = 0;
 	mu_remote_return_remove(
 	    run->thread, run->call->answer, run->call->answer_bytes);

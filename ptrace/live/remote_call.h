@@ -22,6 +22,8 @@ struct mu_remote_call {
 	long result; /* as the kernel returns it: -errno on failure */
 	pid_t born; /* child that the call started, in *our* PID namespace; 0 if
 		       none; valid after a failure, too */
+	uint64_t least_ns;   /* how long it takes: it is not begun if it would
+				end after the deadline */
 	pid_t *note;         /* set as soon as the child exists; may be NULL */
 	void *answer;        /* copy of what the call wrote at
 				mu_remote_return_answer() */
@@ -35,9 +37,10 @@ struct mu_remote_call {
  * a group stop, if SIGSTOP arrived, or a stop before the delivery of a signal.
  *
  * The call should end by itself. At DEADLINE_NS (CLOCK_MONOTONIC) it is
- * interrupted, and the other threads are released, since it may be waiting for
- * them. MU_ERR_TIMEOUT is returned only when the call has ended: a thread with
- * our registers cannot be left alone.
+ * interrupted, and the other threads are released (threads->hold_ns later),
+ * since it may be waiting for them. MU_ERR_TIMEOUT is returned only when the
+ * call has ended, or was not begun: a thread with our registers cannot be left
+ * alone.
  *
  * If the caller is killed in the middle, the thread may or may not make the
  * call, and then restores its own registers and mask (remote_return.h); a child

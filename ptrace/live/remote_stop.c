@@ -122,10 +122,6 @@ mu_remote_stop_await(struct mu_remote_stop *stop)
 		if (now >= check_ns)
 			check_ns = now + SLICE_NS;
 		/* The thread copies the process, or waits for a CPU. */
-		if (stop->late)
-			mu_wakeup_wait(check_ns);
-		else
-			mu_wakeup_await(
-			    stop->wakeup, stop->tracee->tid, check_ns);
+		mu_wakeup_await(stop->wakeup, stop->tracee->tid, check_ns);
 	}
 }

@@ -123,7 +123,7 @@ void
 must_copy(void)
 {
 	enum mu_status status = mu_process_copy_make(
-	    &copied_copy, &captured_threads, in_patience(), &captured_why);
+	    &copied_copy, &captured_threads, 0, in_patience(), &captured_why);
 
 	if (status == MU_OK)
 		status = mu_process_copy_await_stop(
@@ -137,7 +137,7 @@ void
 must_not_copy(enum mu_status expected, const char *word)
 {
 	enum mu_status status = mu_process_copy_make(
-	    &copied_copy, &captured_threads, in_patience(), &captured_why);
+	    &copied_copy, &captured_threads, 0, in_patience(), &captured_why);
 
 	ck_assert_msg(status == expected, "%s: %s", mu_status_name(status),
 	    captured_why.text);
