@@ -189,17 +189,24 @@ mu_glibc_parts_walk(
 		    walk_some, parts);
 }
 
-/* True if the walk of PART visited a chunk at AT. */
-static bool
-meets(const struct mu_glibc_part *part, size_t at)
+/*
+ * Where the chain from AT meets that of PART; NO_GUESS if it does not. A guess
+ * inside of a block mostly leads to a true chunk, but not always to the first.
+ */
+static size_t
+meeting(const struct mu_glibc_part *part, const struct mu_glibc_rules *rules,
+    size_t at)
 {
-	const struct mu_span *span = part->step.span;
-	size_t bit = (at + MU_GLIBC_HEADER) / MU_GRAIN;
+	size_t other = part->first, *behind, size;
 
-	if (part->first == NO_GUESS || part->first >= at)
-		return part->first == at;
-	return (span->bounds[bit / MU_WORD_BITS] >> (bit % MU_WORD_BITS) & 1) !=
-	    0;
+	while (at != other) {
+		behind = at < other ? &at : &other;
+		size = *behind < part->step.at ? good_size(rules, *behind) : 0;
+		if (size == 0)
+			return NO_GUESS;
+		*behind += size;
+	}
+	return at;
 }
 
 /* Undo what the walk of PART did before AT. */
@@ -232,14 +239,21 @@ static const char *
 join(struct mu_glibc_part *part, struct mu_glibc_step *step)
 {
 	const struct mu_glibc_step *more = &part->step;
+	bool passed = step->ended || step->at >= part->stop;
+	const char *rule;
+	size_t at;
 
-	if (step->ended || step->at >= part->stop || !meets(part, step->at))
+	at = passed || part->first == NO_GUESS
+	    ? NO_GUESS
+	    : meeting(part, step->rules, step->at);
+	if (at == NO_GUESS) {
 		wipe(part, step->rules);
-	if (step->ended || step->at >= part->stop)
-		return NULL;
-	if (part->first == NO_GUESS)
-		return mu_glibc_step_until(step, part->stop);
-	unwind(part, step->rules, step->at);
+		return passed ? NULL : mu_glibc_step_until(step, part->stop);
+	}
+	unwind(part, step->rules, at);
+	rule = mu_glibc_step_until(step, at);
+	if (rule != NULL)
+		return rule;
 	step->at = more->at;
 	step->ended = more->ended;
 	step->end = more->end;

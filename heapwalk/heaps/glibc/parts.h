@@ -6,9 +6,8 @@
  * to the end of the part, and records chunks in bitmap words that belong to
  * that part only. Then the parts are joined in order. Two walks that meet at
  * one chunk are the same from there on, since each chunk determines the next;
- * so a part is used from the chunk at which those before it arrive. A part that
- * did not visit that chunk, or that broke a rule, is undone and walked again
- * from there.
+ * so a part is used from the chunk at which the walk of those before it meets
+ * its own. One that does not, or that broke a rule, is undone and walked again.
  */
 #ifndef HEAPWALK_HEAPS_GLIBC_PARTS_H
 #define HEAPWALK_HEAPS_GLIBC_PARTS_H
