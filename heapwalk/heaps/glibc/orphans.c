@@ -5,6 +5,8 @@
 #include "heapwalk/subject/stacks.h"
 #include "mu/arch/cpu.h"
 
+#define AHEAD 16 /* 8000 candidates take 0.6 ms instead of 1.0 */
+
 void
 mu_glibc_orphan_add(struct mu_glibc_walk *walk, uintptr_t address)
 {
@@ -100,9 +102,13 @@ mu_glibc_orphans_take(
 
 	if (walk->candidates_full)
 		return mu_glibc_no_memory(walk);
-	for (i = 0; status == MU_OK && i < walk->num_candidates; i++)
+	for (i = 0; status == MU_OK && i < walk->num_candidates; i++) {
+		if (i + AHEAD < walk->num_candidates)
+			mu_glibc_tcache_expect(
+			    walk, walk->candidates[i + AHEAD]);
 		status =
 		    take_orphan(walk, walk->candidates[i], expected, &empty);
+	}
 	for (i = 0; status == MU_OK && i < walk->num_mmapped; i++)
 		if (!walk->mmapped[i].cached)
 			status = take_orphan(walk,

@@ -183,6 +183,19 @@ prefetch_entry(const struct mu_glibc_walk *walk, uintptr_t address)
 	return view;
 }
 
+void
+mu_glibc_tcache_expect(const struct mu_glibc_walk *walk, uintptr_t address)
+{
+	const struct mu_glibc_layout *layout = walk->glibc.layout;
+	const char *view = prefetch_entry(walk, address);
+
+	if (view == NULL)
+		return;
+	__builtin_prefetch(view - MU_GLIBC_HEADER);
+	__builtin_prefetch(
+	    view + (size_t)layout->tcache_count_size * layout->tcache_bins);
+}
+
 /*
  * Prefetch all lists of a struct side by side, up to the default length: one
  * after the other, each link would wait for memory. Checking and taking 1024

@@ -18,6 +18,10 @@ struct mu_glibc_tcache {
 	size_t bin;       /* bin in which the rule is broken */
 };
 
+/* Prefetch what the next two functions read first of the block at ADDRESS. */
+void mu_glibc_tcache_expect(
+    const struct mu_glibc_walk *walk, uintptr_t address);
+
 /*
  * True if the block at ADDRESS may be a tcache_perthread_struct. Cheap: a chunk
  * in use, of the right size.
