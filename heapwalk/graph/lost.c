@@ -90,8 +90,8 @@ number_lost(struct mu_lost *lost)
 
 	lost->firsts =
 	    mu_arena_alloc(graph->arena, groups + 1, sizeof(*lost->firsts));
-	lost->bits = mu_arena_alloc(graph->arena, groups, sizeof(*lost->bits));
-	if (lost->firsts == NULL || lost->bits == NULL)
+	lost->bits = graph->blocks->followed; /* which marking alone needs */
+	if (lost->firsts == NULL)
 		return false;
 	for (i = 0; i < groups; i++) {
 		lost->firsts[i] = next;
@@ -332,25 +332,64 @@ struct sizing {
 	void *ctx;
 };
 
-/* Sum up the lost blocks of SPAN that start in WORD. */
+/* Bit i: node FIRST + i is unreachable; at least the next COUNT of them. */
+static inline uint64_t
+lost_from(const struct mu_lost *lost, uint32_t first, uint32_t count)
+{
+	uint32_t shift = first % GROUP;
+	uint64_t bits = lost->bits[first / GROUP] >> shift;
+
+	if (shift + count > GROUP)
+		bits |= lost->bits[first / GROUP + 1] << (GROUP - shift);
+	return bits;
+}
+
+/* The first unreachable node from FIRST up to END; END if there is none. */
+static uint32_t
+next_lost(const struct mu_lost *lost, uint32_t first, uint32_t end)
+{
+	uint32_t i = first / GROUP;
+	uint64_t bits = lost->bits[i] & (~0ull << (first % GROUP));
+
+	while (bits == 0 && ++i < (end + GROUP - 1) / GROUP)
+		bits = lost->bits[i];
+	return bits == 0 ? end : i * GROUP + (uint32_t)__builtin_ctzll(bits);
+}
+
+/* Sum up the lost blocks of SPAN that start in WORD: there are some. */
 static void
 size_word(const struct sizing *sizing, const struct mu_span *span, size_t word)
 {
 	const struct mu_lost *lost = sizing->lost;
-	uint64_t bits = mu_span_unmarked(lost->graph->blocks, span, word);
-	uint32_t node;
-	unsigned bit;
+	uint32_t first = mu_span_rank(span, word), node;
+	uint64_t bits = mu_bits_picked(*mu_span_starts(span, word),
+	    lost_from(lost, first, mu_span_rank(span, word + 1) - first));
+	unsigned bit = (unsigned)__builtin_ctzll(bits);
 
-	if (bits == 0)
-		return;
 	/* Blocks follow by address, so the next number is the next block's. */
-	node = lost_number(
-	    lost, mu_span_number(span, word, (unsigned)__builtin_ctzll(bits)));
+	node = lost_number(lost, mu_span_number(span, word, bit));
 	for (; bits != 0; bits &= bits - 1, node++) {
 		bit = (unsigned)__builtin_ctzll(bits);
 		sizing->add(sizing->ctx, node,
 		    mu_span_end(span, word, bit) -
 			(word * MU_WORD_BITS + bit) * MU_GRAIN);
+	}
+}
+
+/* The same for words WORD to STOP - 1; most of them may have none. */
+static void
+size_words(const struct sizing *sizing, const struct mu_span *span, size_t word,
+    size_t stop)
+{
+	uint32_t end = mu_span_rank(span, stop), node;
+
+	while (word < stop && mu_span_rank(span, word) < end) {
+		node = next_lost(sizing->lost, mu_span_rank(span, word), end);
+		if (node >= end)
+			return;
+		while (mu_span_rank(span, word + 1) <= node)
+			word++;
+		size_word(sizing, span, word++);
 	}
 }
 
@@ -379,7 +418,7 @@ mu_lost_sizes(const struct mu_lost *lost,
 	const struct mu_blocks *blocks = lost->graph->blocks;
 	const struct mu_span *span = blocks->spans;
 	const struct mu_span *end = span + blocks->num_spans;
-	size_t before = 0, unit, word;
+	size_t before = 0, unit, word, stop;
 
 	while (!deadline->passed) {
 		unit = __atomic_fetch_add(next, UNIT_GROUPS, __ATOMIC_RELAXED);
@@ -390,12 +429,15 @@ mu_lost_sizes(const struct mu_lost *lost,
 			size_listed(&sizing);
 		if (span == end)
 			return;
-		for (word = unit; word < unit + UNIT_GROUPS; word++) {
+		for (word = unit; word < unit + UNIT_GROUPS; word = stop) {
 			while (span < end && word >= before + span->num_words)
 				before += (span++)->num_words;
 			if (span == end)
 				break;
-			size_word(&sizing, span, word - before);
+			stop = before + span->num_words;
+			if (stop > unit + UNIT_GROUPS)
+				stop = unit + UNIT_GROUPS;
+			size_words(&sizing, span, word - before, stop - before);
 		}
 		mu_deadline_passed(deadline, UNIT_GROUPS * GROUP);
 	}

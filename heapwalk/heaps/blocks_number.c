@@ -74,23 +74,26 @@ mu_marks_from(const struct mu_blocks *blocks, uint32_t number)
 }
 
 uint64_t
+mu_bits_picked(uint64_t bits, uint64_t picked)
+{
+	uint64_t found = 0;
+
+	for (; bits != 0 && picked != 0; bits &= bits - 1, picked >>= 1)
+		if (picked & 1)
+			found |= bits & -bits;
+	return found;
+}
+
+uint64_t
 mu_span_unmarked(
     const struct mu_blocks *blocks, const struct mu_span *span, size_t word)
 {
-	uint64_t bits = *mu_span_starts(span, word), left, lost = 0;
-	unsigned count = mu_popcount(bits);
-	uint64_t marks;
+	uint64_t bits = *mu_span_starts(span, word);
 
-	if (count == 0)
-		return 0;
-	marks = ~mu_marks_from(blocks, mu_span_rank(span, word)) &
-	    (~0ull >> (64 - count));
-	if (marks == 0)
-		return 0;
-	for (left = bits; marks != 0; left &= left - 1, marks >>= 1)
-		if (marks & 1)
-			lost |= left & -left;
-	return lost;
+	return bits == 0
+	    ? 0
+	    : mu_bits_picked(
+		  bits, ~mu_marks_from(blocks, mu_span_rank(span, word)));
 }
 
 /* The word of SPAN that has the start bit of block NUMBER. */

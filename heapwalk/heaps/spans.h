@@ -61,6 +61,9 @@ mu_span_end(const struct mu_span *span, size_t word, unsigned bit)
 /* Bit i is set if block NUMBER + i is marked. */
 uint64_t mu_marks_from(const struct mu_blocks *blocks, uint32_t number);
 
+/* For each bit n of PICKED: the n-th of the bits that are set in BITS. */
+uint64_t mu_bits_picked(uint64_t bits, uint64_t picked);
+
 /* The start bits of WORD whose blocks are not marked. */
 uint64_t mu_span_unmarked(
     const struct mu_blocks *blocks, const struct mu_span *span, size_t word);
