@@ -72,14 +72,19 @@ follow_list(struct mu_marker *marker, uint32_t node, uint32_t place)
 	mu_deadline_passed(&marker->deadline, 8 + (size_t)(at - first));
 }
 
-/* Follow TARGET and its single successors, while no other work is queued. */
+/*
+ * Follow TARGET and its single successors, while no other work is queued. Bits
+ * of nodes that were followed are stored by the word: a list in order would
+ * wait at each node for the word that it has just written.
+ */
 static inline void
 reach_chain(struct mu_marker *marker, uint32_t target)
 {
 	const struct mu_blocks *blocks = marker->graph->blocks;
 	const uint32_t *cells = marker->graph->cells;
 	size_t steps = 0, far = 0;
-	uint32_t cell;
+	uint32_t cell, word = 0;
+	uint64_t bits = 0;
 
 	while (!mu_blocks_marked(blocks, target)) {
 		if (mu_chains_sample(marker->chains, target)) {
@@ -88,7 +93,12 @@ reach_chain(struct mu_marker *marker, uint32_t target)
 				break;
 		}
 		mu_blocks_mark(blocks, target);
-		mu_marking_follow(blocks, target);
+		if (target / 64 != word) {
+			blocks->followed[word] |= bits;
+			word = target / 64;
+			bits = 0;
+		}
+		bits |= 1ull << (target % 64);
 		cell = cells[target];
 		if ((cell & MU_CELL_ONE) == 0) {
 			marker->stack[marker->depth++] = target;
@@ -103,6 +113,7 @@ reach_chain(struct mu_marker *marker, uint32_t target)
 		if (mu_deadline_passed(&marker->deadline, 8 * COUNTED))
 			break;
 	}
+	blocks->followed[word] |= bits;
 	mu_chains_count(marker->chains, steps, far);
 	marker->deadline.passed |= marker->chains->late;
 }
@@ -171,18 +182,17 @@ follow(struct mu_marker *marker, uint32_t node)
 void
 mu_marker_follow_word(struct mu_marker *marker, uint32_t first, uint64_t nodes)
 {
-	bool dense = (marker->found != NULL || marker->in_order) &&
-	    mu_popcount(nodes) >= DENSE;
+	bool dense = mu_popcount(nodes) >= DENSE;
 	uint32_t node, cell;
 
 	for (; nodes != 0; nodes &= nodes - 1) {
 		node = first + (uint32_t)__builtin_ctzll(nodes);
-		cell = dense ? mu_graph_cell(marker->graph, node) : 0;
+		cell = mu_graph_cell(marker->graph, node);
 		if (!dense)
 			follow(marker, node);
 		else if (cell - 1 < MU_CELL_READ - 1)
 			follow_list(marker, node, cell - 1);
-		else
+		else if (cell != MU_CELL_NONE)
 			follow_cell(marker, node);
 	}
 }
@@ -244,7 +254,6 @@ mu_marker_open(
 	marker->stack = NULL;
 	marker->chains = NULL;
 	marker->found = NULL;
-	marker->in_order = false;
 	marker->depth = marker->max_depth = 0;
 	marker->full = false;
 	marker->linker = MU_NO_NODE;

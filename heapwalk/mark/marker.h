@@ -26,7 +26,6 @@ struct mu_marker {
 
 	/* Bits of nodes that this worker finds, instead of marks; or NULL. */
 	uint64_t *found;
-	bool in_order; /* nodes come by number: nothing is to be fetched */
 
 	/*
 	 * Nodes whose cells are being fetched; indices of targets that are,

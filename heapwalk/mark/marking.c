@@ -147,7 +147,6 @@ follow_upwards(struct mu_marking *marking)
 	size_t i, round;
 
 	mu_marker_open(&marker, marking->graph, marking->deadline_ns);
-	marker.in_order = true;
 	for (i = 0; i < marking->words && !marker.deadline.passed; i++) {
 		for (round = 0;
 		     round < ROUNDS && sweep_word(marking, &marker, i) > 0;
