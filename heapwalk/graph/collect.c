@@ -211,6 +211,8 @@ collect_part(struct collector *collector, size_t index)
 
 	if (!mu_graph_bytes(graph, node, &bytes))
 		return;
+	mu_reader_flush(&collector->edges);
+	mu_store_expect(&collector->store, mu_range_size(bytes.range) / WORD);
 	mu_reader_words(&collector->edges, node,
 	    mu_read_buffer_fill(&collector->buffer, bytes.range, bytes.view),
 	    bytes.range, bytes.of);

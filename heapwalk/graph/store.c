@@ -7,21 +7,22 @@
 #include <string.h>
 
 #define PIECE ((size_t)1 << 13) /* targets allocated to a worker at a time */
+#define NODES_A_PIECE 4         /* of as many edges as expected */
 
 /*
- * Get a piece with room for COUNT more edges and those that the node has
- * already.
+ * Get a piece of SIZE targets or more, with room for twice those that the node
+ * has already.
  */
 static bool
-next_piece(struct mu_store *store, size_t count)
+next_piece(struct mu_store *store, size_t size)
 {
 	struct mu_graph *graph = store->graph;
-	size_t have = store->at - store->first, size = PIECE, at;
+	size_t have = store->at - store->first, at;
 
 	if (graph->targets == NULL)
 		return false;
-	if (size < 2 * (have + count))
-		size = 2 * (have + count);
+	if (size < 2 * (have + 2))
+		size = 2 * (have + 2);
 	at = __atomic_fetch_add(&graph->taken, size, __ATOMIC_RELAXED);
 	if (at + size > graph->capacity)
 		return false;
@@ -38,7 +39,7 @@ put(struct mu_store *store, uint32_t target, uint32_t link)
 {
 	uint32_t *targets = store->graph->targets;
 
-	if (store->end - store->at < 2 && !next_piece(store, 2)) {
+	if (store->end - store->at < 2 && !next_piece(store, PIECE)) {
 		store->full = true;
 		return;
 	}
@@ -131,4 +132,17 @@ mu_store_close(struct mu_store *store)
 {
 	end_node(store);
 	begin_node(store, store->node);
+}
+
+void
+mu_store_expect(struct mu_store *store, size_t count)
+{
+	size_t size = NODES_A_PIECE * count;
+	const struct mu_graph *graph = store->graph;
+
+	mu_store_close(store);
+	if (store->end - store->at < count &&
+	    __atomic_load_n(&graph->taken, __ATOMIC_RELAXED) + size <=
+		graph->capacity)
+		next_piece(store, size);
 }

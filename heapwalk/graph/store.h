@@ -17,6 +17,13 @@ struct mu_store {
 /* Prepare STORE to add edges to GRAPH; each worker has one. */
 void mu_store_open(struct mu_store *store, struct mu_graph *graph);
 
+/*
+ * Make room for the COUNT edges that the next node has at most, if possible:
+ * otherwise those that it has already are copied where room ends. Everything
+ * before was stored.
+ */
+void mu_store_expect(struct mu_store *store, size_t count);
+
 /* Store everything that READER has resolved. */
 void mu_store_all(struct mu_store *store, const struct mu_reader *reader);
 
