@@ -178,11 +178,20 @@ set_rights(const struct rights *rights)
 	    mu_identity_limit(capabilities);
 }
 
+/* The folders of another user are not for what we keep, nor to be trusted. */
+static void
+leave_home(void)
+{
+	unsetenv("HOME");
+	unsetenv("XDG_CACHE_HOME");
+}
+
 static bool
 become(pid_t target, pid_t parent)
 {
 	static char status[NGROUPS_MAX * 11 + (16 << 10)];
 	static struct rights rights;
+	const uid_t own = geteuid();
 	char path[64];
 	int fd;
 
@@ -191,6 +200,8 @@ become(pid_t target, pid_t parent)
 	    !parse_rights(&rights, status) || !set_rights(&rights) ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return false;
+	if (geteuid() != own)
+		leave_home();
 	/* A change of user clears it. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	if (getppid() != parent)

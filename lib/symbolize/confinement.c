@@ -269,7 +269,7 @@ limit(__rlimit_resource_t resource, rlim_t value)
 }
 
 bool
-mu_confine(const struct mu_rights *rights, bool network)
+mu_confine(const struct mu_rights *rights, bool network, size_t written)
 {
 	limit(RLIMIT_AS, memory_limit());
 	limit(RLIMIT_CPU, CPU_SECONDS);
@@ -277,7 +277,7 @@ mu_confine(const struct mu_rights *rights, bool network)
 	    1); /* 1 also stops a pipe; see lib/helpers/sweeper_limits.c */
 	limit(RLIMIT_NOFILE, FILES_MAX);
 	if (!network)
-		limit(RLIMIT_FSIZE, 0);
+		limit(RLIMIT_FSIZE, written);
 	if (!take_on(rights) || !mu_identity_limit(0))
 		return false;
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);

@@ -38,9 +38,10 @@ bool mu_rights_other(const struct mu_rights *rights);
  * process to reading: limits on memory, CPU time, core file and file size; with
  * seccomp, only the system calls that reading needs. Files that libraries open
  * by themselves must be regular files. NETWORK: allow writing files and all
- * calls, for debuginfod. False: the rights could not be given up. Cannot be
+ * calls, for debuginfod. WRITTEN is how large a file may get that is open for
+ * writing. False: the rights could not be given up. Cannot be
  * undone.
  */
-bool mu_confine(const struct mu_rights *rights, bool network);
+bool mu_confine(const struct mu_rights *rights, bool network, size_t written);
 
 #endif

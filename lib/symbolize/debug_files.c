@@ -247,7 +247,8 @@ mu_debug_file_find(Dwfl_Module *module, void **user, const char *name,
     Dwarf_Addr base, const char *file, const char *link, GElf_Word crc,
     char **found)
 {
-	struct wanted wanted = { *user, { "" }, crc, found };
+	struct mu_debug_search *search = *user;
+	struct wanted wanted = { search, { "" }, crc, found };
 	const unsigned char *bits;
 	GElf_Addr address;
 	Dwarf *dwarf;
@@ -268,5 +269,9 @@ mu_debug_file_find(Dwfl_Module *module, void **user, const char *name,
 	fd = try_build_id(&wanted);
 	if (fd < 0)
 		fd = try_link(&wanted, link);
-	return fd < 0 ? ask_debuginfod(&wanted) : fd;
+	if (fd < 0)
+		fd = ask_debuginfod(&wanted);
+	if (fd >= 0 && fstat(fd, &search->found) != 0)
+		search->found.st_ino = 0;
+	return fd;
 }

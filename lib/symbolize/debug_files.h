@@ -5,6 +5,7 @@
 #include <elfutils/libdwfl.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 /* For all modules of one subject. */
 struct mu_debug_files {
@@ -16,9 +17,10 @@ struct mu_debug_files {
 /* The user data of a module. */
 struct mu_debug_search {
 	struct mu_debug_files *files;
-	const char *name; /* the path in the subject's maps */
-	const char *path; /* the path that was opened; NULL: no file */
-	bool none;        /* search for nothing */
+	const char *name;  /* the path in the subject's maps */
+	const char *path;  /* the path that was opened; NULL: no file */
+	bool none;         /* search for nothing */
+	struct stat found; /* the separate file; st_ino is 0: none */
 };
 
 /*

@@ -171,7 +171,7 @@ try_path(
 	file->fd = mu_regular_file_open(AT_FDCWD, path, &stat_);
 	if (file->fd < 0)
 		return false;
-	file->elf = elf_begin(file->fd, ELF_C_READ, NULL);
+	file->elf = elf_begin(file->fd, ELF_C_READ_MMAP, NULL);
 	if (file->elf != NULL && elf_kind(file->elf) == ELF_K_ELF) {
 		file->build_id = mu_build_id_of(file->elf);
 		if (is_same(search, file, &stat_))

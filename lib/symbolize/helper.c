@@ -181,7 +181,7 @@ receive_some(struct asking *asking)
 	return read == MU_WIRE_BAD || asking->in_end == ROOM ? MALFORMED : DONE;
 }
 
-/* The time limit is half of what is left after the last progress. */
+/* The time limit is two thirds of what is left after the last progress. */
 static void
 note_progress(struct asking *asking, uint64_t now)
 {
@@ -192,7 +192,10 @@ note_progress(struct asking *asking, uint64_t now)
 		return;
 	asking->begun = begun;
 	asking->silent_ns = now +
-	    (asking->deadline_ns > now ? (asking->deadline_ns - now) / 2 : 0);
+	    (asking->deadline_ns > now ? (asking->deadline_ns - now) / 3 * 2
+				       : 0);
+	__atomic_store_n(&asking->helper->page->patience.until_ns,
+	    asking->silent_ns, __ATOMIC_RELAXED);
 }
 
 static enum outcome
@@ -385,6 +388,11 @@ ask(struct asking *asking)
 		outcome = converse(asking);
 		if (outcome == DONE) {
 			helper->asked += asking->count - asking->first;
+			if (helper->page->patience.ended)
+				report_failure(helper,
+				    "there was no time to read all debug"
+				    " information; --timeout gives more",
+				    "");
 			return helper->why[0] == '\0';
 		}
 		mu_helper_stop(helper);

@@ -14,6 +14,7 @@
 #ifndef SYMBOLIZE_HELPER_H
 #define SYMBOLIZE_HELPER_H
 
+#include "lib/symbolize/cache.h"
 #include "lib/symbolize/confinement.h"
 #include "lib/symbolize/symbol_wire.h"
 #include "lib/symbolize/symbols.h"
@@ -75,6 +76,7 @@ struct mu_symbol_helper {
 	pid_t pid; /* 0: none is running */
 	int fd;
 	struct mu_helper_page *page; /* shared with the helper */
+	struct mu_cache cache;       /* of our user, for a subject of ours */
 	uint64_t asked;              /* of this one, before this time */
 	unsigned starts;
 	struct mu_arena arena; /* for the answers */
@@ -99,6 +101,7 @@ void mu_symbol_helper_close(struct mu_symbol_helper *helper);
 /* The process, and the page shared with its parent: lib/symbolize/helper_*.c */
 struct mu_helper_page {
 	uint64_t begun; /* questions begun since the start */
+	struct mu_patience patience;
 };
 
 /* Returns false if there is no process. */

@@ -24,6 +24,7 @@ struct serving {
 	struct mu_frame_files files;
 	struct mu_wire_writer writer;
 	void *types; /* of helper->find_type */
+	struct mu_cache cache;
 	int fd;
 	char *room;
 	size_t begin, end; /* of the bytes in it */
@@ -60,6 +61,8 @@ open_source(struct serving *serving, bool network)
 		return;
 	source = *helper->source;
 	source.local |= !network;
+	source.patience = &helper->page->patience;
+	source.cache = &serving->cache;
 	serving->symbols = mu_symbols_open(&source);
 	for (i = 0; serving->symbols != NULL && i < helper->num_blamed; i++) {
 		if (helper->blamed[i].path == NULL)
@@ -176,7 +179,9 @@ answer(struct serving *serving, const struct mu_wire_question *question,
 static void
 serve(const struct mu_symbol_helper *helper, int fd)
 {
-	struct serving serving = { .helper = helper, .fd = fd };
+	struct serving serving = {
+		.helper = helper, .fd = fd, .cache = helper->cache
+	};
 	bool network = mu_debuginfod_named() &&
 	    !mu_rights_other(&helper->rights) &&
 	    (helper->source == NULL || !helper->source->local);
@@ -187,7 +192,9 @@ serve(const struct mu_symbol_helper *helper, int fd)
 	serving.writer.fd = fd;
 	serving.room = malloc(ROOM);
 	open_source(&serving, network);
-	if (serving.room == NULL || !mu_confine(&helper->rights, network))
+	if (serving.room == NULL ||
+	    !mu_confine(&helper->rights, network,
+		helper->cache.open ? MU_CACHE_SIZE : 0))
 		_exit(1);
 	while (!serving.writer.failed &&
 	    take(&serving, &question, sizeof(question)) &&
@@ -201,14 +208,33 @@ serve(const struct mu_symbol_helper *helper, int fd)
 	_exit(0);
 }
 
-static void
-close_all_but(int keep)
+/* KEEP, and the descriptors of CACHE. */
+static bool
+is_kept(const struct mu_cache *cache, int keep, int fd)
 {
-	int fd;
+	bool kept = fd == keep || (cache->open && fd == cache->folder);
+	size_t i;
 
-	closefrom(keep + 1);
-	for (fd = 0; fd < keep; fd++)
-		close(fd);
+	for (i = 0; i < cache->num_files; i++)
+		kept |= fd == cache->files[i];
+	return kept;
+}
+
+static void
+close_all_but(const struct mu_cache *cache, int keep)
+{
+	int fd, last = keep;
+	size_t i;
+
+	if (cache->open && cache->folder > last)
+		last = cache->folder;
+	for (i = 0; i < cache->num_files; i++)
+		if (cache->files[i] > last)
+			last = cache->files[i];
+	closefrom(last + 1);
+	for (fd = 0; fd < last; fd++)
+		if (!is_kept(cache, keep, fd))
+			close(fd);
 	/* Libraries may use descriptors 0 to 2 unasked. */
 	for (fd = 0; fd < 3; fd++)
 		open("/dev/null", O_RDWR);
@@ -231,7 +257,7 @@ become_helper(const struct mu_symbol_helper *helper, int fd, pid_t parent)
 	fd = fcntl(fd, F_DUPFD, 3);
 	if (fd < 0)
 		_exit(1);
-	close_all_but(fd);
+	close_all_but(&helper->cache, fd);
 	serve(helper, fd);
 }
 
@@ -258,14 +284,18 @@ mu_helper_start(struct mu_symbol_helper *helper)
 	if (!map_page(helper) ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0)
 		return false;
-	helper->page->begun = 0;
+	*helper->page = (struct mu_helper_page) { .begun = 0 };
 	helper->asked = 0;
+	if (helper->find_type != NULL && helper->source != NULL &&
+	    !mu_rights_other(&helper->rights))
+		mu_cache_open(&helper->cache);
 	helper->pid = fork();
 	if (helper->pid == 0)
 		become_helper(helper, fds[1], parent);
 	close(fds[1]);
 	if (helper->pid < 0) {
 		helper->pid = 0;
+		mu_cache_close(&helper->cache);
 		close(fds[0]);
 		return false;
 	}
@@ -294,5 +324,6 @@ mu_helper_stop(struct mu_symbol_helper *helper)
 	mu_sys_close(&helper->fd);
 	mu_helper_kill(helper->pid);
 	helper->pid = 0;
+	mu_cache_close(&helper->cache);
 	mu_wire_reader_reset(&helper->reader);
 }

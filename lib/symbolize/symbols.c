@@ -4,15 +4,19 @@
  */
 #include "lib/symbolize/symbols.h"
 
+#include <bsd/string.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "lib/symbolize/frame_rules.h"
 #include "lib/symbolize/guard.h"
 #include "lib/symbolize/module_symbols.h"
 #include "lib/symbolize/subject_files.h"
+#include "mu/sys.h"
 
-#define KEPT ((size_t)1 << 14)       /* answers; a power of 2 */
-#define FAULTS_MAX 3                 /* for one question */
+#define KEPT ((size_t)1 << 14) /* answers; a power of 2 */
+#define FAULTS_MAX 3           /* for one question */
+#define PATIENCE_NS (10 * MU_NS_PER_SEC)
 #define SPREAD 0x9e3779b97f4a7c15ull /* 2^64 / the golden ratio */
 
 struct kept {
@@ -223,6 +227,59 @@ mu_symbols_loaded(const struct mu_symbols *symbols, size_t *count)
 {
 	*count = symbols->count;
 	return symbols->list;
+}
+
+static uint64_t
+nanoseconds(const struct timespec *at)
+{
+	return (uint64_t)at->tv_sec * MU_NS_PER_SEC + (uint64_t)at->tv_nsec;
+}
+
+bool
+mu_symbols_debug_id(const struct mu_symbols *symbols,
+    const struct mu_loaded *loaded, struct mu_debug_id *id)
+{
+	const struct mu_module_symbols *module =
+	    &symbols->modules[loaded - symbols->list];
+	struct stat about = module->search.found;
+
+	memset(id, 0, sizeof(*id));
+	if (module->file.build_id.hex[0] == '\0' ||
+	    (about.st_ino == 0 &&
+		(module->file.fd < 0 || fstat(module->file.fd, &about) != 0)))
+		return false;
+	strlcpy(id->build_id, module->file.build_id.hex, sizeof(id->build_id));
+	id->device = about.st_dev;
+	id->inode = about.st_ino;
+	id->size = (uint64_t)about.st_size;
+	id->modified_ns = nanoseconds(&about.st_mtim);
+	id->changed_ns = nanoseconds(&about.st_ctim);
+	return true;
+}
+
+struct mu_cache *
+mu_symbols_cache(const struct mu_symbols *symbols)
+{
+	return symbols->source.cache;
+}
+
+uint64_t
+mu_symbols_until(const struct mu_symbols *symbols)
+{
+	const struct mu_patience *patience = symbols->source.patience;
+	uint64_t now = mu_sys_now_ns(), end;
+
+	if (patience == NULL)
+		return now + PATIENCE_NS;
+	end = __atomic_load_n(&patience->until_ns, __ATOMIC_RELAXED);
+	return end > now ? now + (end - now) / 8 * 7 : now;
+}
+
+void
+mu_symbols_late(const struct mu_symbols *symbols)
+{
+	if (symbols->source.patience != NULL)
+		symbols->source.patience->ended = true;
 }
 
 struct debug {

@@ -17,8 +17,21 @@
 
 #include "lib/symbolize/loaded.h"
 
+struct mu_cache;    /* lib/symbolize/cache.h */
 struct mu_unloaded; /* heapwalk/recorded/recorded.h */
 struct Dwfl_Module; /* elfutils/libdwfl.h */
+
+/* Of the one who asks. */
+struct mu_patience {
+	uint64_t until_ns; /* when the current question is given up */
+	bool ended;        /* set if something was left out therefore */
+};
+
+/* What identifies a file of debug information. */
+struct mu_debug_id {
+	char build_id[136]; /* in hex */
+	uint64_t device, inode, size, modified_ns, changed_ns;
+};
 
 /* Sources of names. What it points to must stay valid until the close. */
 struct mu_symbols_source {
@@ -39,6 +52,9 @@ struct mu_symbols_source {
 	void *ctx;
 
 	bool local; /* never use debuginfod */
+
+	struct mu_patience *patience; /* or NULL */
+	struct mu_cache *cache;       /* or NULL: there is none */
 
 	/* Which of the mappings are of unloaded modules, by address. */
 	const struct mu_unloaded *unloaded;
@@ -129,6 +145,25 @@ bool mu_symbols_in_file(const struct mu_symbols *symbols, uintptr_t address,
 /* The loaded files, by address; *COUNT is their number. */
 const struct mu_loaded *mu_symbols_loaded(
     const struct mu_symbols *symbols, size_t *count);
+
+/*
+ * Identify the file that read_debug() of mu_symbols_debug() gets of LOADED, in
+ * READ. Returns false if it is no file, or has no build-id.
+ */
+bool mu_symbols_debug_id(const struct mu_symbols *symbols,
+    const struct mu_loaded *loaded, struct mu_debug_id *id);
+
+/* The user's cache; NULL: there is none. */
+struct mu_cache *mu_symbols_cache(const struct mu_symbols *symbols);
+
+/*
+ * Until when to read what an answer needs: it must be there before the question
+ * is given up.
+ */
+uint64_t mu_symbols_until(const struct mu_symbols *symbols);
+
+/* Note that this was too short. */
+void mu_symbols_late(const struct mu_symbols *symbols);
 
 struct mu_frame_rules; /* lib/symbolize/frame_rules.h */
 

@@ -14,16 +14,11 @@
 #define TYPES_MAX ((size_t)1 << 22)
 #define PLACES_MAX ((size_t)1 << 25)
 #define VARIABLES_MAX ((size_t)1 << 22)
-#define SCOPES_MAX ((size_t)1 << 20)
+#define TEXTS_MAX ((size_t)1 << 30)
 #define NAME_MAX_LENGTH 2048
 #define DEPTH_MAX 16
 #define DEADLINE_EVERY 1024 /* entries between two looks at the clock */
 #define FIRST_SLOTS ((size_t)1 << 12)
-
-struct indexing {
-	struct mu_debug_index *index;
-	Dwarf_Addr bias;
-};
 
 static uint64_t
 hash_on(uint64_t hash, const char *text)
@@ -50,7 +45,7 @@ is_late(struct mu_debug_index *index)
 {
 	if (++index->seen % DEADLINE_EVERY == 0 &&
 	    mu_sys_now_ns() >= index->deadline_ns)
-		index->failed = true;
+		index->failed = index->late = true;
 	return index->failed;
 }
 
@@ -87,27 +82,49 @@ make_slots(struct mu_debug_index *index)
 	return index->slots != NULL;
 }
 
+const char *
+mu_debug_index_text(const struct mu_debug_index *index, uint32_t text)
+{
+	return text < index->num_texts ? index->texts + text : "";
+}
+
+/* Copy TEXT; *PLACE is that of the copy. */
+static bool
+add_text(struct mu_debug_index *index, const char *text, uint32_t *place)
+{
+	size_t size = strlen(text) + 1;
+
+	while (size > index->max_texts - index->num_texts)
+		if (!mu_array_more(&index->texts, &index->max_texts, 1, 1 << 16,
+			TEXTS_MAX))
+			return false;
+	*place = (uint32_t)index->num_texts;
+	memcpy(index->texts + index->num_texts, text, size);
+	index->num_texts += size;
+	return true;
+}
+
 /*
  * Enter the structure DIE, NAME in the namespaces AROUND. Returns 1 + its
  * index, or 0.
  */
 static size_t
-add_type(struct indexing *indexing, Dwarf_Die *die, const char *around,
+add_type(struct mu_debug_index *index, Dwarf_Die *die, uint32_t around,
     const char *name)
 {
-	struct mu_debug_index *index = indexing->index;
-	struct mu_indexed_type type = { .around = around, .name = name };
+	struct mu_indexed_type type = { .around = around };
 	uint32_t *slot;
 
 	if (!mu_entry_size(die, &type.size) || !make_slots(index)) {
 		index->failed |= index->slots == NULL;
 		return 0;
 	}
-	type.hash = mu_debug_name_hash(around, name);
+	type.hash =
+	    mu_debug_name_hash(mu_debug_index_text(index, around), name);
 	type.own = mu_debug_name_hash("", name);
 	type.place = dwarf_dieoffset(die);
 	slot = find_slot(index, type.hash, type.size);
-	if (*slot == 0 &&
+	if (*slot == 0 && add_text(index, name, &type.name) &&
 	    mu_array_room(index->types, index->num_types, index->max_types,
 		4096, TYPES_MAX)) {
 		index->types[index->num_types++] = type;
@@ -142,9 +159,8 @@ kind_of(Dwarf_Die *type)
  * index is STRUCTURE.
  */
 static void
-add_beginning(struct indexing *indexing, Dwarf_Die *member, size_t structure)
+add_beginning(struct mu_debug_index *index, Dwarf_Die *member, size_t structure)
 {
-	struct mu_debug_index *index = indexing->index;
 	Dwarf_Die type;
 	const char *name;
 	uint64_t place = 1;
@@ -169,19 +185,18 @@ add_beginning(struct indexing *indexing, Dwarf_Die *member, size_t structure)
 }
 
 static void
-add_variable(struct indexing *indexing, Dwarf_Die *die)
+add_variable(struct mu_debug_index *index, Dwarf_Die *die)
 {
-	struct mu_debug_index *index = indexing->index;
 	struct mu_indexed_variable variable = { .place = dwarf_dieoffset(die) };
 	struct mu_indexed_variables *list = &index->variables;
 	Dwarf_Word value;
 
 	switch (mu_entry_location(die, &value)) {
 	case MU_ENTRY_STATIC:
-		variable.address = (uintptr_t)(value + indexing->bias);
+		variable.address = value;
 		break;
 	case MU_ENTRY_THREAD:
-		variable.address = (uintptr_t)value;
+		variable.address = value;
 		list = &index->thread;
 		break;
 	default:
@@ -195,58 +210,55 @@ add_variable(struct indexing *indexing, Dwarf_Die *die)
 }
 
 /*
- * AROUND::NAME, which stays. Most namespaces are entered again and again: the
- * last few are compared.
+ * The text AROUND::NAME. Most namespaces are entered again and again: the last
+ * few are compared.
  */
-static const char *
-scope_of(struct mu_debug_index *index, const char *around, const char *name)
+static bool
+scope_of(struct mu_debug_index *index, uint32_t around, const char *name,
+    uint32_t *scope)
 {
 	char text[NAME_MAX_LENGTH];
-	size_t i;
-	int length = snprintf(text, sizeof(text), "%s%s%s", around,
-	    around[0] == '\0' ? "" : "::", name);
+	size_t i, known = index->num_scopes;
+	const char *outer = mu_debug_index_text(index, around);
+	int length = snprintf(text, sizeof(text), "%s%s%s", outer,
+	    outer[0] == '\0' ? "" : "::", name);
 
 	if (length < 0 || (size_t)length >= sizeof(text))
-		return NULL;
-	for (i = index->num_scopes; i-- > 0 && index->num_scopes - i < 64;)
-		if (strcmp(index->scopes[i], text) == 0)
-			return index->scopes[i];
-	if (!mu_array_room(index->scopes, index->num_scopes, index->max_scopes,
-		256, SCOPES_MAX) ||
-	    (index->scopes[index->num_scopes] = strdup(text)) == NULL)
-		return NULL;
-	return index->scopes[index->num_scopes++];
+		return false;
+	for (i = 1; i <= known && i <= MU_INDEX_SCOPES; i++) {
+		*scope = index->scopes[(known - i) % MU_INDEX_SCOPES];
+		if (strcmp(mu_debug_index_text(index, *scope), text) == 0)
+			return true;
+	}
+	if (!add_text(index, text, scope))
+		return false;
+	index->scopes[index->num_scopes++ % MU_INDEX_SCOPES] = *scope;
+	return true;
 }
 
-static void index_scope(struct indexing *indexing, Dwarf_Die *scope,
-    const char *around, size_t structure, int depth);
+static void index_scope(struct mu_debug_index *index, Dwarf_Die *scope,
+    uint32_t around, size_t structure, int depth);
 
 static void
 index_structure(
-    struct indexing *indexing, Dwarf_Die *die, const char *around, int depth)
+    struct mu_debug_index *index, Dwarf_Die *die, uint32_t around, int depth)
 {
-	const char *name = dwarf_diename(die), *inner = around;
+	const char *name = dwarf_diename(die);
 	size_t structure = SIZE_MAX;
 
 	if (dwarf_hasattr(die, DW_AT_declaration))
 		return;
-	if (name != NULL) {
-		structure = add_type(indexing, die, around, name);
-		inner = NULL;
-	}
-	if (!dwarf_haschildren(die))
-		return;
-	if (inner == NULL)
-		inner = mu_entry_has_types(die)
-		    ? scope_of(indexing->index, around, name)
-		    : around;
-	if (inner != NULL)
-		index_scope(indexing, die, inner, structure, depth + 1);
+	if (name != NULL)
+		structure = add_type(index, die, around, name);
+	if (dwarf_haschildren(die) &&
+	    (name == NULL || !mu_entry_has_types(die) ||
+		scope_of(index, around, name, &around)))
+		index_scope(index, die, around, structure, depth + 1);
 }
 
 /* A structure without a name has that of its typedef. */
 static void
-index_typedef(struct indexing *indexing, Dwarf_Die *die, const char *around)
+index_typedef(struct mu_debug_index *index, Dwarf_Die *die, uint32_t around)
 {
 	const char *name = dwarf_diename(die);
 	Dwarf_Die type;
@@ -254,19 +266,18 @@ index_typedef(struct indexing *indexing, Dwarf_Die *die, const char *around)
 	if (name != NULL && mu_entry_type(die, &type) &&
 	    mu_entry_is_structure(&type) && dwarf_diename(&type) == NULL &&
 	    !dwarf_hasattr(&type, DW_AT_declaration))
-		add_type(indexing, &type, around, name);
+		add_type(index, &type, around, name);
 }
 
 static void
 index_namespace(
-    struct indexing *indexing, Dwarf_Die *die, const char *around, int depth)
+    struct mu_debug_index *index, Dwarf_Die *die, uint32_t around, int depth)
 {
 	const char *name = dwarf_diename(die);
-	const char *inner = scope_of(indexing->index, around,
-	    name == NULL ? "(anonymous namespace)" : name);
 
-	if (inner != NULL)
-		index_scope(indexing, die, inner, 0, depth + 1);
+	if (scope_of(index, around,
+		name == NULL ? "(anonymous namespace)" : name, &around))
+		index_scope(index, die, around, 0, depth + 1);
 }
 
 /*
@@ -274,7 +285,7 @@ index_namespace(
  * + its index, or SIZE_MAX if it has none.
  */
 static void
-index_scope(struct indexing *indexing, Dwarf_Die *scope, const char *around,
+index_scope(struct mu_debug_index *index, Dwarf_Die *scope, uint32_t around,
     size_t structure, int depth)
 {
 	Dwarf_Die die;
@@ -284,35 +295,35 @@ index_scope(struct indexing *indexing, Dwarf_Die *scope, const char *around,
 	do {
 		switch (dwarf_tag(&die)) {
 		case DW_TAG_namespace:
-			index_namespace(indexing, &die, around, depth);
+			index_namespace(index, &die, around, depth);
 			break;
 		case DW_TAG_structure_type:
 		case DW_TAG_class_type:
 		case DW_TAG_union_type:
-			index_structure(indexing, &die, around, depth);
+			index_structure(index, &die, around, depth);
 			break;
 		case DW_TAG_typedef:
 			if (structure == 0)
-				index_typedef(indexing, &die, around);
+				index_typedef(index, &die, around);
 			break;
 		case DW_TAG_variable:
-			add_variable(indexing, &die);
+			add_variable(index, &die);
 			break;
 		case DW_TAG_member:
 		case DW_TAG_inheritance:
-			add_beginning(indexing, &die,
-			    structure == SIZE_MAX ? 0 : structure);
+			add_beginning(
+			    index, &die, structure == SIZE_MAX ? 0 : structure);
 			break;
 		default:
 			break;
 		}
-	} while (!is_late(indexing->index) && dwarf_siblingof(&die, &die) == 0);
+	} while (!is_late(index) && dwarf_siblingof(&die, &die) == 0);
 }
 
 /* The static variables in DIE: a function, a block, or what may have some. */
 static void
 index_deep(
-    struct indexing *indexing, Dwarf_Die *scope, bool function, int depth)
+    struct mu_debug_index *index, Dwarf_Die *scope, bool function, int depth)
 {
 	Dwarf_Die die;
 
@@ -322,20 +333,20 @@ index_deep(
 		switch (dwarf_tag(&die)) {
 		case DW_TAG_variable:
 			if (function)
-				add_variable(indexing, &die);
+				add_variable(index, &die);
 			break;
 		case DW_TAG_subprogram:
 		case DW_TAG_lexical_block:
 		case DW_TAG_inlined_subroutine:
-			index_deep(indexing, &die, true, depth + 1);
+			index_deep(index, &die, true, depth + 1);
 			break;
 		case DW_TAG_namespace:
-			index_deep(indexing, &die, false, depth + 1);
+			index_deep(index, &die, false, depth + 1);
 			break;
 		default:
 			break;
 		}
-	} while (!is_late(indexing->index) && dwarf_siblingof(&die, &die) == 0);
+	} while (!is_late(index) && dwarf_siblingof(&die, &die) == 0);
 }
 
 /* Not all compilers write .debug_aranges. */
@@ -437,7 +448,7 @@ find_alike(struct mu_debug_index *index)
 	for (i = 1; i < index->num_types; i++)
 		if (compare_orders(&orders[i - 1], &orders[i]) == 0)
 			index->types[orders[i - 1].type].alike =
-			    index->types[orders[i].type].alike = true;
+			    index->types[orders[i].type].alike = 1;
 	free(orders);
 }
 
@@ -445,14 +456,16 @@ void
 mu_debug_index_make(
     struct mu_debug_index *index, Dwfl_Module *module, uint64_t deadline_ns)
 {
-	struct indexing indexing = { .index = index };
 	Dwarf_Die *unit = NULL;
+	Dwarf_Addr bias;
+	uint32_t none = 0;
 
 	index->asked = true;
 	index->deadline_ns = deadline_ns;
+	index->failed = !add_text(index, "", &none);
 	while (!index->failed &&
-	    (unit = dwfl_module_nextcu(module, unit, &indexing.bias)) != NULL) {
-		index_scope(&indexing, unit, "", 0, 0);
+	    (unit = dwfl_module_nextcu(module, unit, &bias)) != NULL) {
+		index_scope(index, unit, none, 0, 0);
 		add_code(index, unit);
 	}
 	sort(index->code, index->num_code, sizeof(*index->code), compare_code);
@@ -471,7 +484,7 @@ void
 mu_debug_index_deepen(
     struct mu_debug_index *index, Dwfl_Module *module, uint64_t deadline_ns)
 {
-	struct indexing indexing = { .index = index };
+	Dwarf_Addr bias;
 	bool failed = index->failed;
 	Dwarf_Die *unit = NULL;
 
@@ -479,8 +492,8 @@ mu_debug_index_deepen(
 	index->failed = false;
 	index->deadline_ns = deadline_ns;
 	while (!index->failed &&
-	    (unit = dwfl_module_nextcu(module, unit, &indexing.bias)) != NULL)
-		index_deep(&indexing, unit, false, 0);
+	    (unit = dwfl_module_nextcu(module, unit, &bias)) != NULL)
+		index_deep(index, unit, false, 0);
 	index->failed = failed;
 	sort(index->variables.list, index->variables.count,
 	    sizeof(*index->variables.list), compare_variables);
@@ -511,7 +524,7 @@ mu_debug_index_at(const struct mu_debug_index *index, Dwarf_Off place)
 }
 
 const struct mu_indexed_variable *
-mu_debug_index_variable(const struct mu_debug_index *index, uintptr_t address)
+mu_debug_index_variable(const struct mu_debug_index *index, uint64_t address)
 {
 	const struct mu_indexed_variables *list = &index->variables;
 	size_t low = 0;

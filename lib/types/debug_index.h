@@ -15,26 +15,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define MU_INDEX_SCOPES 64 /* that are remembered */
+
 struct mu_indexed_type {
-	uint64_t hash;      /* of the whole name, without blanks */
-	uint64_t own;       /* of the name without namespaces */
-	Dwarf_Off place;    /* of its entry */
-	const char *around; /* the namespaces: "shop"; "" */
-	const char *name;   /* of a structure without one: of its typedef */
+	uint64_t hash;   /* of the whole name, without blanks */
+	uint64_t own;    /* of the name without namespaces */
+	Dwarf_Off place; /* of its entry */
 	uint64_t size;
-	uint64_t first; /* hash of the type of its first member; 0: none */
-	bool alike;     /* others of its size begin with such a member */
+	uint64_t first;  /* hash of the type of its first member; 0: none */
+	uint32_t around; /* text: the namespaces: "shop"; "" */
+	uint32_t name;   /* text; of a structure without one: of its typedef */
+	uint64_t alike;  /* 1: others of its size begin with such a member */
 };
 
 /* The entries of one type. */
 struct mu_indexed_place {
 	Dwarf_Off place;
-	uint32_t type; /* its index */
+	uint64_t type; /* its index */
 };
 
 struct mu_indexed_variable {
-	uintptr_t address; /* in the subject; of a thread-local one its offset
-			    */
+	uint64_t address; /* as in the file; of a thread-local one its offset */
 	Dwarf_Off place;
 };
 
@@ -52,6 +53,7 @@ struct mu_indexed_code {
 struct mu_debug_index {
 	bool asked;  /* it was made */
 	bool failed; /* it is not complete */
+	bool late;   /* because there was no time */
 	bool deep;   /* variables of functions are there, too */
 	uint64_t deadline_ns;
 	unsigned seen;
@@ -72,9 +74,11 @@ struct mu_debug_index {
 	struct mu_indexed_code *code; /* by address */
 	size_t num_code, max_code;
 
-	/* Namespaces. */
-	char **scopes;
-	size_t num_scopes, max_scopes;
+	/* Texts, which end with a zero; the first one is empty. */
+	char *texts;
+	size_t num_texts, max_texts;
+	uint32_t scopes[MU_INDEX_SCOPES]; /* the last namespaces; a ring */
+	size_t num_scopes;
 };
 
 /*
@@ -98,9 +102,16 @@ const struct mu_indexed_type *mu_debug_index_named(
 const struct mu_indexed_type *mu_debug_index_at(
     const struct mu_debug_index *index, Dwarf_Off place);
 
-/* The last variable that begins at ADDRESS or before; NULL: there is none. */
+/*
+ * The last variable that begins at ADDRESS, as in the file, or before; NULL:
+ * there is none.
+ */
 const struct mu_indexed_variable *mu_debug_index_variable(
-    const struct mu_debug_index *index, uintptr_t address);
+    const struct mu_debug_index *index, uint64_t address);
+
+/* A text of INDEX. */
+const char *mu_debug_index_text(
+    const struct mu_debug_index *index, uint32_t text);
 
 /* The unit with the code at ADDRESS, as in the file; false: not known. */
 bool mu_debug_index_unit(

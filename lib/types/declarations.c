@@ -8,11 +8,9 @@
 
 #include "lib/types/declaring.h"
 #include "lib/types/entry.h"
+#include "lib/types/index_file.h"
 #include "lib/types/plain_name.h"
-#include "mu/sys.h"
 
-#define INDEX_NS (6 * MU_NS_PER_SEC) /* for one module */
-#define DEEP_NS (3 * MU_NS_PER_SEC)  /* for the functions of one */
 #define NAME_MAX_LENGTH ((size_t)2048)
 #define DEPTH_MAX 8 /* of pointers to pointers */
 
@@ -28,6 +26,11 @@ struct asked {
 	uint64_t address;
 	uint64_t hash; /* of a name that is looked up */
 	mu_declared_id found;
+
+	/* An entry that is wanted. */
+	Dwarf_Off place;
+	void (*read)(void *ctx, Dwarf_Die *die);
+	void *ctx;
 };
 
 mu_declared_id
@@ -84,6 +87,16 @@ mu_declaring_define(const struct mu_declaring *declaring, Dwarf_Die *die)
 }
 
 static void
+join(const struct mu_debug_index *index, const struct mu_indexed_type *type,
+    char *name, size_t size)
+{
+	const char *around = mu_debug_index_text(index, type->around);
+
+	snprintf(name, size, "%s%s%s", around, around[0] == '\0' ? "" : "::",
+	    mu_debug_index_text(index, type->name));
+}
+
+static void
 write_name(const struct mu_declaring *declaring, Dwarf_Die *die, char *name,
     size_t size, int depth)
 {
@@ -124,8 +137,7 @@ write_name(const struct mu_declaring *declaring, Dwarf_Die *die, char *name,
 	default:
 		if (type != NULL &&
 		    dwarf_cu_getdwarf(die->cu) == declaring->dwarf)
-			snprintf(name, size, "%s%s%s", type->around,
-			    type->around[0] == '\0' ? "" : "::", type->name);
+			join(declaring->index, type, name, size);
 		else if (own != NULL)
 			snprintf(name, size, "%s", own);
 		return;
@@ -197,8 +209,9 @@ mu_declaring_variable(const struct mu_declaring *declaring, Dwarf_Die *die,
 static bool
 answer_variable(const struct mu_declaring *declaring, uintptr_t address)
 {
+	const uint64_t own = address - declaring->bias;
 	const struct mu_indexed_variable *found =
-	    mu_debug_index_variable(declaring->index, address);
+	    mu_debug_index_variable(declaring->index, own);
 	struct mu_declared *answer = &declaring->all->answer;
 	Dwarf_Die die, type;
 
@@ -208,10 +221,10 @@ answer_variable(const struct mu_declaring *declaring, uintptr_t address)
 		return false;
 	mu_declaring_define(declaring, &type);
 	if (!mu_entry_size(&type, &answer->size) ||
-	    address - found->address >= answer->size)
+	    own - found->address >= answer->size)
 		return false;
-	mu_declaring_variable(
-	    declaring, &die, MU_FROM_BEGIN, (int64_t)found->address);
+	mu_declaring_variable(declaring, &die, MU_FROM_BEGIN,
+	    (int64_t)(found->address + declaring->bias));
 	return answer->num_fields > 0;
 }
 
@@ -229,10 +242,57 @@ answer_thread(const struct mu_declaring *declaring)
 			    (int64_t)list->list[i].address);
 }
 
+/* True if an index of this module may be in the user's cache, by ID. */
+static bool
+is_cached(const struct mu_declaring *declaring, struct mu_debug_id *id)
+{
+	struct mu_symbols *symbols = declaring->all->symbols;
+	size_t count;
+	const struct mu_loaded *list = mu_symbols_loaded(symbols, &count);
+
+	return mu_symbols_cache(symbols) != NULL &&
+	    mu_symbols_debug_id(symbols, &list[declaring->module], id);
+}
+
+static void
+keep_index(const struct mu_declaring *declaring)
+{
+	struct mu_symbols *symbols = declaring->all->symbols;
+	struct mu_debug_id id;
+
+	if (declaring->index->late)
+		mu_symbols_late(symbols);
+	else if (is_cached(declaring, &id))
+		mu_index_file_write(
+		    declaring->index, mu_symbols_cache(symbols), &id);
+}
+
+static void
+make_index(const struct mu_declaring *declaring)
+{
+	struct mu_symbols *symbols = declaring->all->symbols;
+	struct mu_debug_id id;
+
+	if (is_cached(declaring, &id) &&
+	    mu_index_file_read(
+		declaring->index, mu_symbols_cache(symbols), &id))
+		return;
+	mu_debug_index_make(
+	    declaring->index, declaring->dwfl, mu_symbols_until(symbols));
+	keep_index(declaring);
+}
+
+static void
+deepen(const struct mu_declaring *declaring)
+{
+	mu_debug_index_deepen(declaring->index, declaring->dwfl,
+	    mu_symbols_until(declaring->all->symbols));
+	keep_index(declaring);
+}
+
 static void
 answer(const struct asked *asked, const struct mu_declaring *declaring)
 {
-	const uint64_t now = mu_sys_now_ns();
 	Dwarf_Die die;
 
 	switch (asked->question) {
@@ -240,8 +300,7 @@ answer(const struct asked *asked, const struct mu_declaring *declaring)
 		if (answer_variable(declaring, (uintptr_t)asked->address) ||
 		    declaring->index->deep)
 			break;
-		mu_debug_index_deepen(
-		    declaring->index, declaring->dwfl, now + DEEP_NS);
+		deepen(declaring);
 		answer_variable(declaring, (uintptr_t)asked->address);
 		break;
 	case MU_DECLARED_TYPE:
@@ -253,13 +312,33 @@ answer(const struct asked *asked, const struct mu_declaring *declaring)
 		break;
 	case MU_DECLARED_THREAD:
 		if (!declaring->index->deep)
-			mu_debug_index_deepen(
-			    declaring->index, declaring->dwfl, now + DEEP_NS);
+			deepen(declaring);
 		answer_thread(declaring);
 		break;
 	default:
 		break;
 	}
+}
+
+static void
+find_named(struct asked *asked, const struct mu_declaring *declaring)
+{
+	const struct mu_indexed_type *type =
+	    mu_debug_index_named(declaring->index, asked->hash);
+	Dwarf_Die die;
+
+	if (type != NULL &&
+	    dwarf_offdie(declaring->dwarf, type->place, &die) != NULL)
+		asked->found = mu_declaring_id(declaring, &die);
+}
+
+static void
+read_entry(const struct asked *asked, const struct mu_declaring *declaring)
+{
+	Dwarf_Die die;
+
+	if (dwarf_offdie(declaring->dwarf, asked->place, &die) != NULL)
+		asked->read(asked->ctx, &die);
 }
 
 static void
@@ -272,23 +351,18 @@ read_module(void *ctx, Dwfl_Module *module)
 		.index = &asked->all->indexes[asked->module],
 		.dwfl = module,
 	};
-	const struct mu_indexed_type *type;
-	Dwarf_Die die;
 
 	declaring.dwarf = dwfl_module_getdwarf(module, &declaring.bias);
 	if (declaring.dwarf == NULL)
 		return;
 	if (!declaring.index->asked)
-		mu_debug_index_make(
-		    declaring.index, module, mu_sys_now_ns() + INDEX_NS);
-	if (asked->question != MU_DECLARED_NOTHING) {
+		make_index(&declaring);
+	if (asked->read != NULL)
+		read_entry(asked, &declaring);
+	else if (asked->question == MU_DECLARED_NOTHING)
+		find_named(asked, &declaring);
+	else
 		answer(asked, &declaring);
-		return;
-	}
-	type = mu_debug_index_named(declaring.index, asked->hash);
-	if (type != NULL &&
-	    dwarf_offdie(declaring.dwarf, type->place, &die) != NULL)
-		asked->found = mu_declaring_id(&declaring, &die);
 }
 
 /* The index of the loaded file with ADDRESS; COUNT: there is none. */
@@ -332,8 +406,9 @@ ask(struct asked *asked)
 		asked->all->symbols, &list[asked->module], read_module, asked))
 		return true;
 	/* What was read by then is damaged. */
-	asked->all->indexes[asked->module] =
-	    (struct mu_debug_index) { .asked = true, .deep = true };
+	asked->all->indexes[asked->module] = (struct mu_debug_index) {
+		.asked = true, .deep = true, .failed = true
+	};
 	return false;
 }
 
@@ -357,6 +432,37 @@ mu_declarations_answer(struct mu_declarations *declarations,
 	    (answered->num_fields == 0 && answered->name == NULL))
 		return NULL;
 	return answered;
+}
+
+static void
+read_nothing(void *ctx, Dwarf_Die *die)
+{
+	(void)ctx;
+	(void)die;
+}
+
+const struct mu_debug_index *
+mu_declarations_index(struct mu_declarations *declarations, size_t module)
+{
+	if (!open_declarations(declarations) || module >= declarations->count)
+		return NULL;
+	if (!declarations->indexes[module].asked)
+		mu_declarations_entry(
+		    declarations, module, 0, read_nothing, NULL);
+	return &declarations->indexes[module];
+}
+
+bool
+mu_declarations_entry(struct mu_declarations *declarations, size_t module,
+    Dwarf_Off place, void (*read)(void *ctx, Dwarf_Die *die), void *ctx)
+{
+	struct asked asked = { .all = declarations,
+		.module = module,
+		.place = place,
+		.read = read,
+		.ctx = ctx };
+
+	return open_declarations(declarations) && ask(&asked);
 }
 
 mu_declared_id

@@ -6,6 +6,8 @@
 #ifndef LIB_TYPES_DECLARATIONS_H
 #define LIB_TYPES_DECLARATIONS_H
 
+#include <elfutils/libdw.h>
+
 #include "lib/symbolize/symbols.h"
 #include "lib/types/debug_index.h"
 #include "lib/types/declared.h"
@@ -39,5 +41,20 @@ const struct mu_declared *mu_declarations_answer(
  */
 mu_declared_id mu_declarations_named(
     struct mu_declarations *declarations, uintptr_t address, const char *name);
+
+/*
+ * The index of loaded file MODULE, which is made if there is none; it is empty
+ * without debug information. NULL: there is no such file, or no memory. Valid
+ * until the next call of any of these functions.
+ */
+const struct mu_debug_index *mu_declarations_index(
+    struct mu_declarations *declarations, size_t module);
+
+/*
+ * Call READ with the entry at PLACE of loaded file MODULE, if there is one.
+ * False: there is no such file, or it is damaged.
+ */
+bool mu_declarations_entry(struct mu_declarations *declarations, size_t module,
+    Dwarf_Off place, void (*read)(void *ctx, Dwarf_Die *die), void *ctx);
 
 #endif

@@ -71,6 +71,20 @@ mu_entry_has_types(Dwarf_Die *die)
 	return false;
 }
 
+/*
+ * False for most variables of functions: those in a frame, in registers, or
+ * with a list of locations. libdw keeps each expression that it is asked for.
+ */
+static bool
+may_be_static(Dwarf_Attribute *attribute)
+{
+	Dwarf_Block block;
+
+	if (dwarf_formblock(attribute, &block) != 0 || block.length == 0)
+		return false;
+	return block.data[0] < DW_OP_breg0 || block.data[0] > DW_OP_fbreg;
+}
+
 enum mu_entry_where
 mu_entry_location(Dwarf_Die *die, Dwarf_Word *value)
 {
@@ -79,6 +93,7 @@ mu_entry_location(Dwarf_Die *die, Dwarf_Word *value)
 	size_t length;
 
 	if (dwarf_attr(die, DW_AT_location, &attribute) == NULL ||
+	    !may_be_static(&attribute) ||
 	    dwarf_getlocation(&attribute, &expression, &length) != 0 ||
 	    length == 0)
 		return MU_ENTRY_ELSEWHERE;

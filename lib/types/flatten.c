@@ -100,7 +100,8 @@ find_node(const struct mu_declaring *declaring, const struct holder *holder,
 
 	for (i = 0; i < index->num_types; i++) {
 		type = &index->types[i];
-		if (begins(type->name, holder->node) &&
+		if (begins(
+			mu_debug_index_text(index, type->name), holder->node) &&
 		    dwarf_offdie(declaring->dwarf, type->place, node) != NULL &&
 		    template_argument(node, 0, &argument) &&
 		    mu_declaring_id(declaring, &argument) == wanted)
@@ -380,7 +381,7 @@ is_extended(
 	for (i = 0; i < sizeof(holders) / sizeof(*holders); i++)
 		if (begins(own, holders[i].node))
 			return false;
-	return index->failed || type == NULL || type->alike ||
+	return index->failed || type == NULL || type->alike != 0 ||
 	    (own != NULL &&
 		mu_debug_index_begins(index, mu_debug_name_hash("", own)));
 }

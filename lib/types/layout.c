@@ -7,24 +7,14 @@
 #include <string.h>
 
 #include "lib/types/container_part.h"
-#include "mu/array.h"
-#include "mu/bisect.h"
-#include "mu/sys.h"
+#include "lib/types/debug_index.h"
 
 #define WORD sizeof(uintptr_t)
-#define LAYOUTS_MAX ((size_t)1 << 16)
 #define NAME_MAX_LENGTH 512
 #define DEPTH_MAX 16        /* of nested namespaces, types, fields */
 #define STRUCTURE_MAX 65536 /* bytes; larger ones are left out */
 #define ELEMENTS_MAX 512    /* of an array that are looked at */
 #define NUMBER_MIN 4        /* bytes of a word, with padding behind them */
-#define DEADLINE_EVERY 1024 /* entries between two looks at the clock */
-
-struct reading {
-	struct mu_layouts *layouts;
-	uint64_t deadline_ns;
-	unsigned seen;
-};
 
 /* How many bytes of each word are numbers. */
 struct filling {
@@ -95,7 +85,7 @@ fill_target(struct mu_layout *layout, size_t word, Dwarf_Die *target)
 	layout->words[word] = MU_WORD_OBJECT;
 	if (dwarf_diename(target) != NULL && has_size(target, &size))
 		layout->targets[word] = (struct mu_layout_target) {
-			.name = dwarf_diename(target),
+			.own = mu_debug_name_hash("", dwarf_diename(target)),
 			.size = size,
 		};
 }
@@ -272,22 +262,6 @@ fill(struct filling *filling, Dwarf_Die *type, size_t offset, int depth)
 }
 
 /*
- * Units repeat the types of headers: drop what is there twice before there is
- * more memory.
- */
-static bool
-make_room(struct mu_layouts *layouts)
-{
-	if (layouts->count < layouts->max)
-		return true;
-	mu_layouts_sort(layouts);
-	if (layouts->max > 0 && layouts->count <= layouts->max / 2)
-		return true;
-	return mu_array_room(
-	    layouts->list, layouts->max, layouts->max, 1024, LAYOUTS_MAX);
-}
-
-/*
  * Of the C++ library only parts of containers and strings are blocks; others,
  * such as iterators, are not.
  */
@@ -303,146 +277,22 @@ is_never_block(const char *name)
 	    !mu_container_part(name, part, sizeof(part));
 }
 
-static void
-add(struct reading *reading, Dwarf_Die *die, const char *name)
+bool
+mu_layout_fill(struct mu_layout *layout, const char *around, const char *name,
+    Dwarf_Die *die)
 {
-	struct mu_layouts *layouts = reading->layouts;
-	const char *own = dwarf_diename(die);
-	struct filling filling = { .layout = NULL };
-	struct mu_layout *layout;
-	size_t size;
+	struct filling filling = { .layout = layout };
+	char whole[NAME_MAX_LENGTH];
+	int length = snprintf(whole, sizeof(whole), "%s%s%s", around,
+	    around[0] == '\0' ? "" : "::", name);
 
-	if (dwarf_hasattr(die, DW_AT_declaration) || !has_size(die, &size) ||
-	    size < WORD || is_never_block(name))
-		return;
-	layouts->failed |= !make_room(layouts);
-	if (layouts->failed)
-		return;
-	layout = &layouts->list[layouts->count];
-	*layout = (struct mu_layout) { .name = strdup(name), .size = size };
-	layouts->failed |= layout->name == NULL;
-	if (layouts->failed)
-		return;
-	layout->own = layout->name;
-	if (own != NULL && strlen(own) <= strlen(name))
-		layout->own += strlen(name) - strlen(own);
-	layouts->count++;
-	filling.layout = layout;
-	fill(&filling, die, 0, 0);
-}
-
-/* "shop::Order" from "shop::" and "Order"; false if it is too long. */
-static bool
-join(char *name, const char *around, const char *own)
-{
-	return snprintf(name, NAME_MAX_LENGTH, "%s%s%s", around,
-		   around[0] == '\0' ? "" : "::", own) < NAME_MAX_LENGTH;
-}
-
-static bool
-is_late(struct reading *reading)
-{
-	if (++reading->seen % DEADLINE_EVERY == 0 &&
-	    mu_sys_now_ns() >= reading->deadline_ns)
-		reading->layouts->failed = true;
-	return reading->layouts->failed;
-}
-
-/* A structure without a name has that of its typedef. */
-static void
-read_typedef(struct reading *reading, Dwarf_Die *die, const char *name)
-{
-	Dwarf_Die type;
-
-	if (type_of(die, &type) && is_structure(dwarf_tag(&type)) &&
-	    dwarf_diename(&type) == NULL)
-		add(reading, &type, name);
-}
-
-/* Read the types in SCOPE, a unit, a namespace or a structure named AROUND. */
-static void
-read_scope(
-    struct reading *reading, Dwarf_Die *scope, const char *around, int depth)
-{
-	char name[NAME_MAX_LENGTH];
-	const char *own;
-	Dwarf_Die die;
-	int tag;
-
-	if (depth > DEPTH_MAX || dwarf_child(scope, &die) != 0)
-		return;
-	do {
-		tag = dwarf_tag(&die);
-		if (tag != DW_TAG_namespace && tag != DW_TAG_typedef &&
-		    !is_structure(tag))
-			continue;
-		own = dwarf_diename(&die);
-		if (own == NULL && tag == DW_TAG_namespace)
-			own = "(anonymous namespace)";
-		if (own == NULL || !join(name, around, own))
-			continue;
-		if (tag == DW_TAG_typedef)
-			read_typedef(reading, &die, name);
-		else if (tag != DW_TAG_namespace)
-			add(reading, &die, name);
-		if (tag != DW_TAG_typedef)
-			read_scope(reading, &die, name, depth + 1);
-	} while (!is_late(reading) && dwarf_siblingof(&die, &die) == 0);
-}
-
-void
-mu_layouts_add(
-    struct mu_layouts *layouts, Dwfl_Module *module, uint64_t deadline_ns)
-{
-	struct reading reading = { .layouts = layouts,
-		.deadline_ns = deadline_ns };
-	Dwarf_Die *unit = NULL;
-	Dwarf_Addr bias;
-
-	while (!layouts->failed &&
-	    (unit = dwfl_module_nextcu(module, unit, &bias)) != NULL)
-		read_scope(&reading, unit, "", 0);
-}
-
-static int
-compare(const void *a, const void *b)
-{
-	const struct mu_layout *x = a, *y = b;
-
-	if (x->size != y->size)
-		return x->size < y->size ? -1 : 1;
-	return strcmp(x->name, y->name);
-}
-
-/* Each unit has the types of the headers that it includes. */
-void
-mu_layouts_sort(struct mu_layouts *layouts)
-{
-	struct mu_layout *list = layouts->list;
-	size_t i, kept = 0;
-
-	if (layouts->count > 0)
-		qsort(list, layouts->count, sizeof(*list), compare);
-	for (i = 0; i < layouts->count; i++) {
-		if (kept > 0 && compare(&list[kept - 1], &list[i]) == 0)
-			free(list[i].name);
-		else
-			list[kept++] = list[i];
-	}
-	layouts->count = kept;
-}
-
-const struct mu_layout *
-mu_layouts_find(
-    const struct mu_layouts *layouts, const struct mu_layout_target *target)
-{
-	size_t i = 0;
-
-	if (target->name == NULL)
-		return NULL;
-	mu_bisect(i, layouts->count, j, layouts->list[j].size < target->size);
-	for (; i < layouts->count && layouts->list[i].size == target->size; i++)
-		if (strcmp(layouts->list[i].own, target->name) == 0)
-			return &layouts->list[i];
-	return NULL;
+	*layout = (struct mu_layout) { .size = 0 };
+	if (length < 0 || length >= NAME_MAX_LENGTH ||
+	    !is_structure(dwarf_tag(die)) || !has_size(die, &layout->size) ||
+	    layout->size < WORD || is_never_block(whole))
+		return false;
+	layout->name = strdup(whole);
+	if (layout->name != NULL)
+		fill(&filling, die, 0, 0);
+	return layout->name != NULL;
 }

@@ -1,13 +1,13 @@
 /*
- * The layouts of the program's structures, from its debug information: which
- * words of each are pointers, and to what.
+ * The layout of a structure, from debug information: which words of it are
+ * pointers, and to what.
  *
  * Runs in: the helper that finds names.
  */
 #ifndef LIB_TYPES_LAYOUT_H
 #define LIB_TYPES_LAYOUT_H
 
-#include <elfutils/libdwfl.h>
+#include <elfutils/libdw.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,13 +29,12 @@ enum mu_layout_word {
 
 /* A structure that a word points to. */
 struct mu_layout_target {
-	const char *name; /* without namespaces, of libdw; NULL: none */
-	size_t size;
+	uint64_t own; /* hash of its name without namespaces */
+	size_t size;  /* 0: none */
 };
 
 struct mu_layout {
-	char *name;      /* with namespaces */
-	const char *own; /* the part of it after them */
+	char *name; /* with namespaces; from malloc() */
 	size_t size;
 	bool embeds; /* it begins with a member that has a vtable */
 	unsigned char words[MU_LAYOUT_WORDS]; /* enum mu_layout_word */
@@ -44,22 +43,11 @@ struct mu_layout {
 	struct mu_layout_target targets[MU_LAYOUT_WORDS];
 };
 
-/* Initialise to zero. */
-struct mu_layouts {
-	struct mu_layout *list; /* by size, then name; each once */
-	size_t count, max;
-	bool failed; /* not all could be read: none may be believed */
-};
-
-/* Add those of MODULE, and read until DEADLINE_NS at most. */
-void mu_layouts_add(
-    struct mu_layouts *layouts, Dwfl_Module *module, uint64_t deadline_ns);
-
-/* Call after the last one was added. */
-void mu_layouts_sort(struct mu_layouts *layouts);
-
-/* The layout that TARGET names; NULL if there is none. */
-const struct mu_layout *mu_layouts_find(
-    const struct mu_layouts *layouts, const struct mu_layout_target *target);
+/*
+ * Fill LAYOUT with the structure DIE, which is NAME in the namespaces AROUND.
+ * Returns false if no block is of its own one of these, or without memory.
+ */
+bool mu_layout_fill(struct mu_layout *layout, const char *around,
+    const char *name, Dwarf_Die *die);
 
 #endif

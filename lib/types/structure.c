@@ -1,17 +1,18 @@
 #include "lib/types/structure.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/types/container_part.h"
 #include "lib/types/text_block.h"
+#include "mu/array.h"
 #include "mu/bisect.h"
-#include "mu/sys.h"
 
 #define WORD sizeof(uintptr_t)
 #define CANDIDATES 3 /* that are named */
 #define SPECIFIC 3   /* weight of a text, code or structure; a number has 1 */
-#define READING_NS (2 * MU_NS_PER_SEC) /* of debug information */
+#define KNOWN_MAX ((size_t)1 << 24) /* structures */
 
 /* What the value of a word can be. */
 enum {
@@ -217,11 +218,170 @@ fits(const struct mu_layout *layout, const struct words *words,
 }
 
 /*
+ * Of the program and its own libraries: the system's have few debug files, and
+ * what our library allocates is not lost by the program.
+ */
+static bool
+is_own(const struct mu_loaded *loaded)
+{
+	const char *name = loaded->first->name;
+
+	return name[0] == '/' && strncmp(name, "/lib", 4) != 0 &&
+	    strncmp(name, "/usr/lib", 8) != 0 &&
+	    strstr(name, "/libmemunreachable") == NULL;
+}
+
+/* By size, then name; equal ones of several modules are neighbours. */
+static int
+compare_known(const void *a, const void *b)
+{
+	const struct mu_known_structure *x = a, *y = b;
+
+	if (x->size != y->size)
+		return x->size < y->size ? -1 : 1;
+	if (x->own != y->own)
+		return x->own < y->own ? -1 : 1;
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
+	return x->module < y->module ? -1 : x->module > y->module;
+}
+
+static bool
+add_module(struct mu_structures *structures, size_t module)
+{
+	const struct mu_debug_index *index =
+	    mu_declarations_index(structures->declarations, module);
+	const struct mu_indexed_type *type;
+	size_t i;
+
+	for (i = 0; index != NULL && i < index->num_types; i++) {
+		type = &index->types[i];
+		if (!mu_array_room(structures->list, structures->count,
+			structures->max, 1024, KNOWN_MAX))
+			return false;
+		structures->list[structures->count++] =
+		    (struct mu_known_structure) { .size = type->size,
+			    .own = type->own,
+			    .hash = type->hash,
+			    .module = module,
+			    .type = i };
+	}
+	return index == NULL || !index->failed;
+}
+
+/* Modules share headers, and so structures. */
+static void
+sort_known(struct mu_structures *structures)
+{
+	struct mu_known_structure *list = structures->list;
+	size_t i, kept = 0;
+
+	if (structures->count > 0)
+		qsort(list, structures->count, sizeof(*list), compare_known);
+	for (i = 0; i < structures->count; i++)
+		if (kept == 0 || list[kept - 1].hash != list[i].hash ||
+		    list[kept - 1].size != list[i].size)
+			list[kept++] = list[i];
+	structures->count = kept;
+}
+
+static bool
+is_ready(struct mu_structures *structures)
+{
+	const struct mu_loaded *list;
+	size_t i, count;
+
+	if (structures->asked)
+		return !structures->failed;
+	structures->asked = true;
+	list = mu_symbols_loaded(structures->declarations->symbols, &count);
+	for (i = 0; i < count && !structures->failed; i++)
+		if (is_own(&list[i]))
+			structures->failed = !add_module(structures, i);
+	sort_known(structures);
+	return !structures->failed;
+}
+
+struct filling {
+	const struct mu_debug_index *index;
+	const struct mu_indexed_type *type;
+	struct mu_layout *layout;
+	bool filled;
+};
+
+static void
+fill_layout(void *ctx, Dwarf_Die *die)
+{
+	struct filling *filling = ctx;
+
+	filling->filled = mu_layout_fill(filling->layout,
+	    mu_debug_index_text(filling->index, filling->type->around),
+	    mu_debug_index_text(filling->index, filling->type->name), die);
+}
+
+/* The layout of KNOWN, read when it is first wanted; NULL: it is no block. */
+static const struct mu_layout *
+layout_of(struct mu_structures *structures, struct mu_known_structure *known)
+{
+	struct filling filling = { .filled = false };
+
+	if (known->asked)
+		return known->layout;
+	known->asked = true;
+	filling.index =
+	    mu_declarations_index(structures->declarations, known->module);
+	filling.layout = malloc(sizeof(*filling.layout));
+	if (filling.index == NULL || known->type >= filling.index->num_types ||
+	    filling.layout == NULL) {
+		free(filling.layout);
+		return NULL;
+	}
+	filling.type = &filling.index->types[known->type];
+	mu_declarations_entry(structures->declarations, known->module,
+	    filling.type->place, fill_layout, &filling);
+	if (filling.filled)
+		known->layout = filling.layout;
+	else
+		free(filling.layout);
+	return known->layout;
+}
+
+/* The first structure of at least SIZE bytes. */
+static size_t
+first_of(const struct mu_structures *structures, uint64_t size)
+{
+	size_t low = 0;
+
+	mu_bisect(low, structures->count, i, structures->list[i].size < size);
+	return low;
+}
+
+static const struct mu_layout *
+find_target(
+    struct mu_structures *structures, const struct mu_layout_target *target)
+{
+	struct mu_known_structure *list = structures->list;
+	const struct mu_layout *layout = NULL;
+	size_t i;
+
+	if (target->size == 0)
+		return NULL;
+	i = first_of(structures, target->size);
+	mu_bisect(i, structures->count, j,
+	    list[j].size == target->size && list[j].own < target->own);
+	for (; layout == NULL && i < structures->count &&
+	     list[i].size == target->size && list[i].own == target->own;
+	     i++)
+		layout = layout_of(structures, &list[i]);
+	return layout;
+}
+
+/*
  * True if the block can be a structure of LAYOUT, and what it points to can be
  * as declared. Words of two kinds must speak for it: an array has one.
  */
 static bool
-fits_all(const struct mu_layouts *layouts, const struct mu_layout *layout,
+fits_all(struct mu_structures *structures, const struct mu_layout *layout,
     const struct pointed *pointed, struct evidence *evidence)
 {
 	const struct words *own = &pointed->own;
@@ -235,7 +395,7 @@ fits_all(const struct mu_layouts *layouts, const struct mu_layout *layout,
 	for (i = 0; i < own->count && i < layout->size / WORD; i++) {
 		target = pointed->targets[i].count == 0
 		    ? NULL
-		    : mu_layouts_find(layouts, &layout->targets[i]);
+		    : find_target(structures, &layout->targets[i]);
 		if (target == NULL && layout->words[i] == MU_WORD_OBJECT &&
 		    (own->is[i] & IS_TEXT) != 0)
 			return false;
@@ -251,10 +411,10 @@ fits_all(const struct mu_layouts *layouts, const struct mu_layout *layout,
 }
 
 /* What malloc(SIZE) of glibc lets a program use: 24, 40, 56 ... bytes. */
-static size_t
-usable(size_t size)
+static uint64_t
+usable(uint64_t size)
 {
-	return size <= 24 ? 24 : ((size + 8 + 15) & ~(size_t)15) - 8;
+	return size <= 24 ? 24 : ((size + 8 + 15) & ~(uint64_t)15) - 8;
 }
 
 /* The structures for which the most speaks. */
@@ -278,105 +438,70 @@ consider(struct best *best, const struct mu_layout *layout,
 	best->weight = evidence->weight;
 }
 
+/* The least size for which malloc() gives as many USABLE bytes, or more. */
+static uint64_t
+least_size(size_t usable_bytes)
+{
+	return usable_bytes <= 24 ? 0 : usable_bytes - 15;
+}
+
 /* Consider the structures for which malloc() gives as many usable bytes. */
 static void
-find_best(const struct mu_layouts *layouts, const struct mu_symbols *symbols,
+find_best(struct mu_structures *structures, const struct mu_symbols *symbols,
     const struct mu_block_head *head, struct best *best)
 {
+	size_t i = first_of(structures, least_size(head->size));
+	const struct mu_layout *layout;
 	struct pointed pointed;
 	struct evidence evidence;
-	size_t i = 0;
 
 	*best = (struct best) { .count = 0 };
-	mu_bisect(
-	    i, layouts->count, j, usable(layouts->list[j].size) < head->size);
-	if (i == layouts->count || usable(layouts->list[i].size) != head->size)
+	if (i == structures->count ||
+	    usable(structures->list[i].size) != head->size)
 		return;
 	read_pointed(symbols, head, &pointed);
-	for (;
-	     i < layouts->count && usable(layouts->list[i].size) == head->size;
-	     i++)
-		if (fits_all(layouts, &layouts->list[i], &pointed, &evidence))
-			consider(best, &layouts->list[i], &evidence);
-}
-
-struct module {
-	struct mu_layouts *layouts;
-	Dwfl_Module *module;
-	uint64_t deadline_ns;
-};
-
-static void
-read_module(void *ctx, Dwfl_Module *dwfl)
-{
-	const struct module *module = ctx;
-
-	mu_layouts_add(module->layouts, dwfl, module->deadline_ns);
-}
-
-/*
- * Of the program and its own libraries: the system's have few debug files, and
- * what our library allocates is not lost by the program.
- */
-static bool
-is_own(const struct mu_loaded *loaded)
-{
-	const char *name = loaded->first->name;
-
-	return name[0] == '/' && strncmp(name, "/lib", 4) != 0 &&
-	    strncmp(name, "/usr/lib", 8) != 0 &&
-	    strstr(name, "/libmemunreachable") == NULL;
-}
-
-static void
-read_layouts(struct mu_layouts *layouts, struct mu_symbols *symbols)
-{
-	struct module module = { .layouts = layouts,
-		.deadline_ns = mu_sys_now_ns() + READING_NS };
-	size_t i, count;
-	const struct mu_loaded *list = mu_symbols_loaded(symbols, &count);
-
-	for (i = 0; i < count && !layouts->failed; i++)
-		if (is_own(&list[i]) &&
-		    !mu_symbols_debug(symbols, &list[i], read_module, &module))
-			layouts->failed = true;
-	mu_layouts_sort(layouts);
-}
-
-static bool
-has_layouts(struct mu_structures *structures, struct mu_symbols *symbols)
-{
-	if (!structures->asked)
-		read_layouts(&structures->layouts, symbols);
-	structures->asked = true;
-	return !structures->layouts.failed;
+	for (; i < structures->count &&
+	     usable(structures->list[i].size) == head->size;
+	     i++) {
+		layout = layout_of(structures, &structures->list[i]);
+		if (layout != NULL &&
+		    fits_all(structures, layout, &pointed, &evidence))
+			consider(best, layout, &evidence);
+	}
 }
 
 /* The rest of a chunk, if too small for another, is added to a block. */
 static bool
-has_size(const struct mu_layout *layout, size_t size, size_t stride)
+has_size(uint64_t structure, size_t size, size_t stride)
 {
 	if (stride != 0)
-		return layout->size == stride;
-	return usable(layout->size) == size ||
-	    usable(layout->size) + 16 == size;
+		return structure == stride;
+	return usable(structure) == size || usable(structure) + 16 == size;
 }
 
 bool
-mu_structure_confirms(struct mu_structures *structures,
-    struct mu_symbols *symbols, const char *name, size_t length, size_t size,
-    size_t stride)
+mu_structure_confirms(struct mu_structures *structures, const char *name,
+    size_t length, size_t size, size_t stride)
 {
-	const struct mu_layouts *layouts = &structures->layouts;
+	const struct mu_known_structure *known;
 	const struct mu_layout *layout;
 	bool found = false;
 	size_t i;
 
-	if (!has_layouts(structures, symbols))
+	if (!is_ready(structures))
 		return false;
-	for (i = 0; i < layouts->count; i++) {
-		layout = &layouts->list[i];
-		if (!has_size(layout, size, stride))
+	i = first_of(structures,
+	    stride != 0     ? stride
+		: size > 40 ? least_size(size - 16)
+			    : 0);
+	for (; i < structures->count; i++) {
+		known = &structures->list[i];
+		if (known->size > (stride != 0 ? stride : size))
+			break;
+		if (!has_size(known->size, size, stride))
+			continue;
+		layout = layout_of(structures, &structures->list[i]);
+		if (layout == NULL)
 			continue;
 		if (layout->embeds)
 			return false;
@@ -386,13 +511,23 @@ mu_structure_confirms(struct mu_structures *structures,
 	return found;
 }
 
+static int
+compare_names(const void *a, const void *b)
+{
+	const struct mu_layout *const *x = a, *const *y = b;
+
+	return strcmp((*x)->name, (*y)->name);
+}
+
 /* "A, B or C" */
 static const char *
-list_names(struct mu_structures *structures, const struct best *best)
+list_names(struct mu_structures *structures, struct best *best)
 {
 	char *name = structures->name;
 	size_t i, length = 0;
 
+	qsort(
+	    best->layouts, best->count, sizeof(*best->layouts), compare_names);
 	for (i = 0; i < best->count && length < sizeof(structures->name); i++)
 		length += (size_t)snprintf(name + length,
 		    sizeof(structures->name) - length, "%s%s",
@@ -404,15 +539,14 @@ list_names(struct mu_structures *structures, const struct best *best)
 }
 
 bool
-mu_structure_find(struct mu_structures *structures, struct mu_symbols *symbols,
+mu_structure_find(struct mu_structures *structures,
     const struct mu_block_head *head, struct mu_type *type)
 {
-	struct mu_layouts *layouts = &structures->layouts;
 	struct best best;
 
-	if (!has_layouts(structures, symbols))
+	if (!is_ready(structures))
 		return false;
-	find_best(layouts, symbols, head, &best);
+	find_best(structures, structures->declarations->symbols, head, &best);
 	if (best.count == 0 || best.count > CANDIDATES)
 		return false;
 	*type = (struct mu_type) {

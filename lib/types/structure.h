@@ -8,13 +8,26 @@
 #define LIB_TYPES_STRUCTURE_H
 
 #include "lib/types/block_head.h"
+#include "lib/types/declarations.h"
 #include "lib/types/layout.h"
 #include "lib/types/subject.h"
+#include "lib/types/type.h"
 
-/* Initialise to zero. */
+/* A structure of a module, whose layout is read when it is first wanted. */
+struct mu_known_structure {
+	uint64_t size, own, hash; /* as in struct mu_indexed_type */
+	size_t module, type;      /* indexes */
+	bool asked;
+	struct mu_layout *layout; /* NULL: no block is one, or not asked */
+};
+
+/* Initialise to zero, except DECLARATIONS. */
 struct mu_structures {
-	bool asked; /* the debug information was read */
-	struct mu_layouts layouts;
+	struct mu_declarations *declarations;
+	bool asked;  /* the debug information was read */
+	bool failed; /* not all of it could be: none may be believed */
+	struct mu_known_structure *list; /* by size, then name; each once */
+	size_t count, max;
 	char name[1024];   /* of a part of a container */
 	const char *class; /* the name of the last one found, as declared */
 };
@@ -25,8 +38,7 @@ struct mu_structures {
  * speaks for the best one.
  */
 bool mu_structure_find(struct mu_structures *structures,
-    struct mu_symbols *symbols, const struct mu_block_head *head,
-    struct mu_type *type);
+    const struct mu_block_head *head, struct mu_type *type);
 
 /*
  * True if debug information has a structure NAME, of LENGTH bytes, for which
@@ -34,8 +46,7 @@ bool mu_structure_find(struct mu_structures *structures,
  * with an object of another type. A STRIDE is the size of the structure itself,
  * as an element of an array.
  */
-bool mu_structure_confirms(struct mu_structures *structures,
-    struct mu_symbols *symbols, const char *name, size_t length, size_t size,
-    size_t stride);
+bool mu_structure_confirms(struct mu_structures *structures, const char *name,
+    size_t length, size_t size, size_t stride);
 
 #endif

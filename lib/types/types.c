@@ -65,16 +65,15 @@ is_confirmed(struct mu_types *types, const struct mu_type *type)
 		(VERDICTS - 1)];
 
 	if (type->stride != 0)
-		return mu_structure_confirms(&types->structures, types->symbols,
-		    type->name, (size_t)(strrchr(type->name, '[') - type->name),
-		    head->size, type->stride);
+		return mu_structure_confirms(&types->structures, type->name,
+		    (size_t)(strrchr(type->name, '[') - type->name), head->size,
+		    type->stride);
 	if (verdict->vptr != head->words[0] || verdict->size != head->size)
 		*verdict = (struct verdict) {
 			.vptr = head->words[0],
 			.size = head->size,
 			.confirmed = mu_structure_confirms(&types->structures,
-			    types->symbols, type->name, strlen(type->name),
-			    head->size, 0),
+			    type->name, strlen(type->name), head->size, 0),
 		};
 	return verdict->confirmed;
 }
@@ -100,7 +99,7 @@ find_type(struct mu_types *types, struct mu_type *type)
 	}
 	return found || mu_runtime_block_find(head, type) ||
 	    mu_text_block_find(symbols, head, types->text, type) ||
-	    mu_structure_find(&types->structures, symbols, head, type) ||
+	    mu_structure_find(&types->structures, head, type) ||
 	    mu_text_pointer_find(symbols, head, types->text, type);
 }
 
@@ -112,9 +111,11 @@ open_types(void **state, struct mu_symbols *symbols)
 
 	if (types == NULL)
 		*state = types = calloc(1, sizeof(*types));
-	if (types != NULL)
-		types->symbols = types->vtables.symbols =
-		    types->declarations.symbols = symbols;
+	if (types == NULL)
+		return NULL;
+	types->symbols = types->vtables.symbols = types->declarations.symbols =
+	    symbols;
+	types->structures.declarations = &types->declarations;
 	return types;
 }
 

@@ -1,0 +1,211 @@
+#include "lib/types/index_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/symbolize/cache.h"
+
+#define PARTS 8
+#define LEAST (1u << 17) /* entries that are read in about 15 ms */
+
+struct counts {
+	struct mu_debug_id id;
+	uint64_t deep;
+	uint64_t count[PARTS];
+	uint64_t sum; /* of what follows */
+};
+
+/* An array of an index. */
+struct part {
+	void *items; /* the address of the pointer to it */
+	size_t *count;
+	size_t *max; /* or NULL */
+	size_t size; /* bytes of an element */
+};
+
+#define PART(array, num, most)                           \
+	{                                                \
+		&(array), &(num), most, sizeof(*(array)) \
+	}
+
+static void
+list_parts(struct mu_debug_index *index, struct part parts[PARTS])
+{
+	const struct part all[PARTS] = {
+		PART(index->types, index->num_types, &index->max_types),
+		PART(index->slots, index->num_slots, NULL),
+		PART(index->places, index->num_places, &index->max_places),
+		PART(index->beginnings, index->num_beginnings,
+		    &index->max_beginnings),
+		PART(index->variables.list, index->variables.count,
+		    &index->variables.max),
+		PART(index->thread.list, index->thread.count,
+		    &index->thread.max),
+		PART(index->code, index->num_code, &index->max_code),
+		PART(index->texts, index->num_texts, &index->max_texts),
+	};
+
+	memcpy(parts, all, sizeof(all));
+}
+
+/* The sum of PART, after SUM: any change of a word changes it. */
+static uint64_t
+sum_of(uint64_t sum, const void *items, size_t size)
+{
+	const char *at = items;
+	uint64_t word = 0;
+
+	for (; size >= sizeof(word); size -= sizeof(word), at += sizeof(word)) {
+		memcpy(&word, at, sizeof(word));
+		sum = (sum ^ word) * 0x9e3779b97f4a7c15ull;
+		sum ^= sum >> 32;
+	}
+	word = 0;
+	memcpy(&word, at, size);
+	return (sum ^ word) * 0x9e3779b97f4a7c15ull;
+}
+
+static void *
+items_of(const struct part *part)
+{
+	void *items;
+
+	memcpy(&items, part->items, sizeof(items));
+	return items;
+}
+
+static bool
+read_all(int fd, void *to, size_t size)
+{
+	ssize_t n = 1;
+	size_t done;
+
+	for (done = 0; done < size && n > 0; done += (size_t)n)
+		n = read(fd, (char *)to + done, size - done);
+	return done == size && n > 0;
+}
+
+static bool
+write_all(int fd, const void *from, size_t size)
+{
+	ssize_t n = 1;
+	size_t done;
+
+	for (done = 0; done < size && n > 0; done += (size_t)n)
+		n = write(fd, (const char *)from + done, size - done);
+	return size == 0 || (done == size && n > 0);
+}
+
+static bool
+read_part(int fd, const struct part *part, uint64_t count)
+{
+	void *items;
+
+	if (count > MU_CACHE_SIZE / part->size)
+		return false;
+	items = malloc((size_t)count * part->size + 1);
+	if (items == NULL)
+		return false;
+	memcpy(part->items, &items, sizeof(items));
+	*part->count = (size_t)count;
+	if (part->max != NULL)
+		*part->max = (size_t)count;
+	return count == 0 || read_all(fd, items, (size_t)count * part->size);
+}
+
+/* True if no number in INDEX leads out of it, and no search is without end. */
+static bool
+is_sound(const struct mu_debug_index *index)
+{
+	size_t i, unused = 0;
+
+	if ((index->num_slots & (index->num_slots - 1)) != 0 ||
+	    index->num_texts == 0 || index->texts[index->num_texts - 1] != '\0')
+		return false;
+	for (i = 0; i < index->num_slots; i++) {
+		if (index->slots[i] > index->num_types)
+			return false;
+		unused += index->slots[i] == 0;
+	}
+	for (i = 0; i < index->num_places; i++)
+		if (index->places[i].type >= index->num_types)
+			return false;
+	return index->num_slots == 0 || unused > 0;
+}
+
+static bool
+read_index(int fd, struct mu_debug_index *index, const struct mu_debug_id *id)
+{
+	struct part parts[PARTS];
+	struct counts counts;
+	uint64_t sum = 0;
+	size_t i;
+
+	list_parts(index, parts);
+	if (!read_all(fd, &counts, sizeof(counts)) ||
+	    memcmp(&counts.id, id, sizeof(*id)) != 0)
+		return false;
+	for (i = 0; i < PARTS; i++) {
+		if (!read_part(fd, &parts[i], counts.count[i]))
+			return false;
+		sum = sum_of(
+		    sum, items_of(&parts[i]), *parts[i].count * parts[i].size);
+	}
+	index->deep = counts.deep != 0;
+	index->asked = true;
+	return sum == counts.sum && is_sound(index);
+}
+
+bool
+mu_index_file_read(struct mu_debug_index *index, const struct mu_cache *cache,
+    const struct mu_debug_id *id)
+{
+	struct mu_debug_index found = { .asked = false };
+	struct part parts[PARTS];
+	bool good;
+	size_t i;
+	int fd = mu_cache_find(cache, id->build_id);
+
+	if (fd < 0)
+		return false;
+	good = read_index(fd, &found, id);
+	close(fd);
+	list_parts(&found, parts);
+	for (i = 0; !good && i < PARTS; i++)
+		free(items_of(&parts[i]));
+	if (good)
+		*index = found;
+	return good;
+}
+
+void
+mu_index_file_write(const struct mu_debug_index *index, struct mu_cache *cache,
+    const struct mu_debug_id *id)
+{
+	struct mu_debug_index written = *index;
+	struct counts counts = { .id = *id, .deep = index->deep };
+	struct part parts[PARTS];
+	size_t i, size = sizeof(struct mu_cache_head) + sizeof(counts);
+	bool good;
+	int fd;
+
+	list_parts(&written, parts);
+	for (i = 0; i < PARTS; i++) {
+		counts.count[i] = *parts[i].count;
+		counts.sum = sum_of(counts.sum, items_of(&parts[i]),
+		    *parts[i].count * parts[i].size);
+		size += *parts[i].count * parts[i].size;
+	}
+	if (index->failed || index->seen < LEAST || size > MU_CACHE_SIZE)
+		return;
+	fd = mu_cache_begin(cache, id->build_id);
+	if (fd < 0)
+		return;
+	good = write_all(fd, &counts, sizeof(counts));
+	for (i = 0; good && i < PARTS; i++)
+		good = write_all(
+		    fd, items_of(&parts[i]), *parts[i].count * parts[i].size);
+	if (good)
+		mu_cache_finish(fd, id->build_id);
+}
