@@ -242,7 +242,10 @@ soak: $(SOAK) ## 20 minutes of passes in a program at full load
 # deliberate faults of test_memory_guard, reads of whole stacks, and those of
 # memory that test_fork_gaps puts where a fork has left none, for errors; the
 # program and the helper that read names are made by a bare clone(). What
-# libdw makes of damaged files is its own affair, and a fault is a fault.
+# libdw makes of damaged files is its own affair, and a fault is a fault. What
+# the helper has found out of names and types it keeps until its end.
+UNIT_KEEPING := $(addprefix $(BUILD)/tests/,unit/explain/test_types \
+	unit/symbolize/test_symbol_wire fuzz/test_fuzz_symbols)
 UNIT_ASAN := $(filter-out %/test_original_threads %/test_glibc_heap %/test_glibc_free \
 	%/test_glibc_mmapped %/test_glibc_release %/test_glibc_usage \
 	%/test_heap_sbrk \
@@ -250,8 +253,8 @@ UNIT_ASAN := $(filter-out %/test_original_threads %/test_glibc_heap %/test_glibc
 	%/test_heap_damage_lists %/test_heap_damage_mmapped \
 	%/test_heap_damage_fences \
 	%/test_heap_damage_sweep %/symbolize/test_guard %/test_symbols_files \
-	%/test_memory_remote %/test_report_file,\
-	$(filter-out $(UNIT_RECORDER),$(UNIT)))
+	%/test_memory_remote %/test_report_file %/test_shared_pages,\
+	$(filter-out $(UNIT_RECORDER) $(UNIT_KEEPING),$(UNIT)))
 # The recorder's have a process each, and so have the tests of report files,
 # which become another user; in the recorder's others AddressSanitizer is the
 # allocator, or takes for a fault what a walk up the stack reads.
@@ -266,16 +269,16 @@ UNIT_VALGRIND := $(filter-out %_giant %/test_pages %/test_memory_guard \
 	%/test_roots %/test_roots_bytes %/test_roots_reach %/test_stacks \
 	%/test_stacks_ended \
 	%/test_ranges %/test_modules %/test_fuzz_heap %/test_recorded \
-	%/test_symbolizer %/test_symbol_helper,$(UNIT_ASAN))
+	%/test_symbolizer %/test_symbol_helper,$(UNIT_ASAN) $(UNIT_KEEPING))
 
 .PHONY: unit-tests unit-tests-asan
 unit-tests: $(UNIT)
 	$(Q)BUILD=$(BUILD) sh tests/run.sh $(UNIT)
 
-unit-tests-asan: $(UNIT_ASAN) $(UNIT_RECORDER_ASAN)
+unit-tests-asan: $(UNIT_ASAN) $(UNIT_RECORDER_ASAN) $(UNIT_KEEPING)
 	$(Q)BUILD=$(BUILD) CK_FORK=no TEST_TIMEOUT=1200 sh tests/run.sh $(UNIT_ASAN)
 	$(Q)BUILD=$(BUILD) ASAN_OPTIONS=detect_leaks=0 sh tests/run.sh \
-		$(UNIT_RECORDER_ASAN)
+		$(UNIT_RECORDER_ASAN) $(UNIT_KEEPING)
 
 check-asan: ## unit tests under AddressSanitizer
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan \

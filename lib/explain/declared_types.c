@@ -81,7 +81,7 @@ static void
 ask_some(struct mu_declared_types *types, size_t first, size_t count)
 {
 	struct mu_places *places = types->places;
-	struct mu_symbol_question questions[ASKED];
+	struct mu_symbol_question questions[ASKED] = { { 0 } };
 	struct mu_symbol_answer answers[ASKED];
 	struct mu_declared_slot *slot;
 	size_t i;

@@ -383,7 +383,7 @@ static void
 ask_some(struct walk *walk, const struct mu_variable *variables, size_t count)
 {
 	struct mu_places *places = walk->typed->places;
-	struct mu_symbol_question questions[ASKED];
+	struct mu_symbol_question questions[ASKED] = { { 0 } };
 	struct mu_symbol_answer answers[ASKED];
 	const struct mu_declared *declared;
 	size_t i;
