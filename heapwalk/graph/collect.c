@@ -226,6 +226,7 @@ take(struct collector *collector, size_t *unit)
 {
 	struct collecting *collecting = collector->collecting;
 
+	mu_workers_between(collecting->graph->blocks->workers);
 	if (collector->deadline.passed)
 		__atomic_store_n(&collecting->late, true, __ATOMIC_RELAXED);
 	*unit = __atomic_fetch_add(&collecting->next, 1, __ATOMIC_RELAXED);

@@ -7,10 +7,12 @@
 
 #include "heapwalk/mark/chains.h"
 #include "heapwalk/mark/marking.h"
+#include "heapwalk/subject/workers.h"
 
 #define AHEAD MU_MARKER_AHEAD
 #define CELLS_A_LINE 16
 #define COUNTED 4096 /* steps charged to the deadline at once */
+#define UNIT 8192    /* steps between two looks at what else there is */
 #define DENSE 16     /* of 64 nodes: they are not queued one by one */
 
 static inline void
@@ -212,7 +214,12 @@ leave_stack(struct mu_marker *marker)
 void
 mu_marker_drain(struct mu_marker *marker)
 {
+	const struct mu_workers *workers = marker->graph->blocks->workers;
+	size_t steps = 0;
+
 	while (!marker->deadline.passed) {
+		if (++steps % UNIT == 0)
+			mu_workers_between(workers);
 		if (marker->full)
 			leave_stack(marker);
 		while (marker->depth > 0 &&

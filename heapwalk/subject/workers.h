@@ -29,6 +29,13 @@ struct mu_workers {
 	void (*run)(struct mu_workers *workers, unsigned count,
 	    mu_worker_body *body, void *ctx);
 	void *own; /* for RUN */
+
+	/*
+	 * Called by the calling thread between units of work of about 0.1 ms,
+	 * if no other thread takes part; it need not return. NULL: nothing.
+	 */
+	void (*between)(void *ctx);
+	void *ctx; /* for BETWEEN */
 };
 
 /* Run BODY on at most COUNT threads; WORKERS may be NULL. */
@@ -42,6 +49,14 @@ mu_workers_run(
 	else
 		workers->run(workers,
 		    count < workers->count ? count : workers->count, body, ctx);
+}
+
+/* A unit of work is done. */
+static inline void
+mu_workers_between(const struct mu_workers *workers)
+{
+	if (workers != NULL && workers->between != NULL)
+		workers->between(workers->ctx);
 }
 
 /* The number of threads to plan for; at least 1. */

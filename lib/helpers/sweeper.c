@@ -243,6 +243,8 @@ open_in_place(struct mu_image *image, struct sweep *sweep)
 		mu_sweeper_limits_yield();
 	mu_worker_threads_open_on(
 	    &sweep->threads, wanted_workers(image), sweep->stacks);
+	sweep->threads.workers.between = sweep->calls->step;
+	sweep->threads.workers.ctx = sweep->calls->ctx;
 	status = look_at_memory(image, sweep);
 	*sweep->calls->pagemap = sweep->pages->pagemap;
 	if (status == MU_OK &&

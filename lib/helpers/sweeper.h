@@ -19,7 +19,10 @@ struct mu_in_place_calls {
 	 * is not known) may be more than a pipe holds. False: do not send it.
 	 */
 	bool (*large_answer)(void *ctx, size_t bytes);
-	/* Called between steps, which may leave the search; NULL: nothing. */
+	/*
+	 * Called between steps, and within the longest; it may leave the
+	 * search. NULL: nothing. One worker searches then.
+	 */
 	void (*step)(void *ctx);
 	void *ctx;
 	uint64_t until_ns; /* of the search */

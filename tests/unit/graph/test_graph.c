@@ -331,6 +331,27 @@ TEST(late)
 	    MU_ERR_TIMEOUT);
 }
 
+static void
+count_call(void *ctx)
+{
+	++*(size_t *)ctx;
+}
+
+/* A single worker looks what else there is once in 256 KiB of the heap. */
+TEST(between_units)
+{
+	size_t i, calls = 0, blocks_size = (size_t)1000 * 1000 * W;
+	struct mu_workers workers = { .between = count_call, .ctx = &calls };
+
+	folding_open_heap(FAKE_SPAN, 16 << 20);
+	for (i = 0; i < 1000; i++)
+		folding_node(1000);
+	folding_heap.blocks.workers = &workers;
+	make_lost((size_t)1 << 30);
+	folding_heap.blocks.workers = NULL;
+	ck_assert_uint_ge(calls, blocks_size / ((size_t)256 << 10));
+}
+
 /* Whatever allocation fails: the same edges, or no memory. */
 TEST_LOOP(no_memory, 0, FAKE_KINDS)
 {
