@@ -19,6 +19,7 @@ static inline void
 reach(struct mu_marker *marker, uint32_t target)
 {
 	struct mu_blocks *blocks = marker->graph->blocks;
+	uint64_t fresh;
 
 	/* If not, the next sweep will find it. */
 	if (marker->found != NULL) {
@@ -29,15 +30,16 @@ reach(struct mu_marker *marker, uint32_t target)
 		mu_blocks_mark(blocks, target);
 		return;
 	}
-	if (mu_blocks_marked(blocks, target))
-		return;
+	fresh = !mu_blocks_marked(blocks, target);
 	mu_blocks_mark(blocks, target);
 	if (marker->depth == marker->max_depth) {
-		marker->full = true;
+		marker->full |= fresh != 0;
 		return;
 	}
-	mu_marking_follow(blocks, target);
-	marker->stack[marker->depth++] = target;
+	/* No branch: in a random graph a third of the targets is fresh. */
+	blocks->followed[target / 64] |= fresh << (target % 64);
+	marker->stack[marker->depth] = target;
+	marker->depth += fresh;
 }
 
 /* The node that is being followed has a link. */
