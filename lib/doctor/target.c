@@ -265,7 +265,7 @@ mu_doctor_target_read(struct mu_doctor_target *target, pid_t pid)
 	target->mappings = count_mappings(target->living);
 	target->held = mu_pause_bytes(target->living);
 	target->copy_ns = mu_copy_pause_of(target->living, target->threads,
-	    target->mappings, mu_priority_lends(), &target->forked);
+	    target->mappings, mu_priority_may_be_above(), &target->forked);
 	mu_forked_find(&target->forked, target->living);
 	read_room(target);
 	mu_doctor_files_read(target);

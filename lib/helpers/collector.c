@@ -125,7 +125,6 @@ capture(struct collector *collector, struct mu_threads *threads,
 	/* A filter may kill for a call that the program never makes. */
 	if (!image->stop.filtered)
 		mu_priority_raise(&priority);
-	threads->lends = priority.real_time;
 	status = mu_threads_stop_listed(
 	    threads, image->stop.until_ns, &image->job.why);
 	if (status == MU_OK)

@@ -206,7 +206,7 @@ foresee_copy(struct mu_keeper_self *self, size_t num_threads)
 	uint64_t most = self->asked->max_pause_ns, ns;
 
 	ns = mu_copy_pause_of(tid, num_threads, self->result->shared.all,
-	    mu_priority_lends(), &self->forked);
+	    mu_lender_word(&self->lender) != NULL, &self->forked);
 	if (ns < self->asked->copied_ns && !worth_another_copy(self))
 		ns = self->asked->copied_ns;
 	self->fork_ns = ns;
@@ -348,6 +348,8 @@ take(struct mu_keeper_self *self)
 	if (status != MU_OK)
 		return status;
 	find_room(self);
+	if (mu_priority_may_be_above())
+		mu_lender_open(&self->lender);
 	mu_kernel_files_open(&files, mu_proc_living(self->asked->target));
 	status = mu_threads_prepare(&threads, self->asked->target, 0,
 	    &self->work->arena, &self->result->why);
@@ -448,7 +450,7 @@ mu_keeper_body(void *arg)
 	mu_sys_close(&self.copy_memory);
 	mu_sys_close(&self.copy_pagemap);
 	mu_copy_budget_close(&self.budget);
-	mu_keeper_drop(work);
+	mu_keeper_drop(work, mu_lender_word(&self.lender));
 	mu_process_copy_drop_left(work->asked.target, work->copy.code.back,
 	    mu_sys_now_ns() + DROP_LEFT_NS);
 	work->done = true;

@@ -46,7 +46,7 @@ mu_keeper_isolate(const char *name, const int *keep, size_t count)
  * stopped until it has reaped the copy, so do not interrupt this.
  */
 static enum mu_status
-drop_once(const struct mu_keeper_work *work)
+drop_once(const struct mu_keeper_work *work, int *lender)
 {
 	uint64_t end_ns = mu_sys_now_ns() + ONE_DROP_NS;
 	struct mu_process_copy left = work->copy;
@@ -57,8 +57,8 @@ drop_once(const struct mu_keeper_work *work)
 		return MU_OK;
 	if (!mu_process_copy_end(&left, end_ns))
 		return MU_ERR_TIMEOUT;
-	mu_priority_raise(&priority);
-	left.lends = priority.real_time;
+	mu_priority_raise_above(&priority);
+	left.lender = priority.above ? lender : NULL;
 	status =
 	    mu_process_copy_reap_ended(&left, work->asked.target, end_ns, NULL);
 	mu_priority_restore(&priority);
@@ -66,13 +66,13 @@ drop_once(const struct mu_keeper_work *work)
 }
 
 void
-mu_keeper_drop(struct mu_keeper_work *work)
+mu_keeper_drop(struct mu_keeper_work *work, int *lender)
 {
 	uint64_t end_ns = mu_sys_now_ns() + DROP_NS;
 	enum mu_status status;
 
 	do {
-		status = drop_once(work);
+		status = drop_once(work, lender);
 		if (status != MU_OK)
 			mu_sys_sleep_ns(DROP_NAP_NS);
 	} while (status != MU_OK && mu_sys_now_ns() < end_ns);
@@ -93,5 +93,5 @@ mu_keeper_drop_left(struct mu_keeper_work *work)
 	if (mu_proc_parent(pid) != target)
 		return;
 	work->copy.child = mu_proc_inner_pid(pid);
-	mu_keeper_drop(work);
+	mu_keeper_drop(work, NULL);
 }

@@ -10,6 +10,7 @@
 #include "lib/helpers/copy_pause.h"
 #include "lib/helpers/keeper_drop.h"
 #include "lib/helpers/keeper_socket.h"
+#include "lib/helpers/lender.h"
 #include "lib/helpers/worker_threads.h"
 #include "lib/state/copy_budget.h"
 #include "ptrace/live/snapshot.h"
@@ -28,6 +29,7 @@ struct mu_keeper_self {
 	struct mu_forked forked;
 	uint64_t fork_ns; /* estimated time for a copy */
 	bool parted;      /* the copy has no files of the process any more */
+	struct mu_lender lender;
 	struct mu_worker_threads threads; /* they share reading in the stop */
 };
 

@@ -363,8 +363,9 @@ mu_keeper_stop_and_take(struct mu_keeper_self *self, struct mu_threads *threads,
 	if (last)
 		stop_ns = self->asked->deadline_ns;
 	self->work->stop_ns = stop_ns;
-	mu_priority_raise(&priority);
-	threads->lends = priority.real_time;
+	mu_priority_raise_above(&priority);
+	if (priority.above)
+		threads->lender = mu_lender_word(&self->lender);
 	status = mu_threads_stop_listed(threads, stop_ns, &self->result->why);
 	self->result->stopped_long = status == MU_ERR_TIMEOUT && !last;
 	/* A longer stop would not help. */
@@ -380,7 +381,7 @@ mu_keeper_stop_and_take(struct mu_keeper_self *self, struct mu_threads *threads,
 	mu_threads_release(threads);
 	self->result->pause_ns = threads->end_ns - threads->begin_ns;
 	mu_priority_restore(&priority);
-	self->work->copy.lends = false;
+	self->work->copy.lender = NULL;
 	if (self->result->stopped_long &&
 	    self->result->method_used != MU_KEEPER_READ)
 		advise_longer(self);

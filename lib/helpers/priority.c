@@ -6,6 +6,7 @@
 #include "mu/sys.h"
 
 #define FIFO_PRIORITY 1
+#define FIFO_ABOVE 2
 #define NICE_LOWEST (-20)
 #define NICE_LIMIT_MAX 40 /* RLIMIT_NICE is 20 minus the nice value */
 
@@ -47,7 +48,7 @@ allow(int resource, uint64_t value)
 void
 mu_priority_allow(void)
 {
-	allow(RLIMIT_RTPRIO, FIFO_PRIORITY);
+	allow(RLIMIT_RTPRIO, FIFO_ABOVE);
 	allow(RLIMIT_NICE, NICE_LIMIT_MAX);
 }
 
@@ -67,8 +68,9 @@ lower_nice(int now)
 	return nice < now && set_nice(nice);
 }
 
-void
-mu_priority_raise(struct mu_priority *priority)
+/* False: a thread with a higher priority is left alone. */
+static bool
+note_own(struct mu_priority *priority)
 {
 	struct sched_param param = { 0 };
 
@@ -78,14 +80,33 @@ mu_priority_raise(struct mu_priority *priority)
 	};
 	mu_sys2(SYS_sched_getparam, 0, (long)&param);
 	priority->rt_priority = param.sched_priority;
-	/* A thread with a higher priority is left alone. */
-	if (priority->policy != SCHED_OTHER &&
-	    priority->policy != SCHED_BATCH && priority->policy != SCHED_IDLE)
+	return priority->policy == SCHED_OTHER ||
+	    priority->policy == SCHED_BATCH || priority->policy == SCHED_IDLE;
+}
+
+/* The flag is not inherited, also by a child that may not drop it. */
+static bool
+be_real_time(int priority)
+{
+	return set_policy(SCHED_FIFO | SCHED_RESET_ON_FORK, priority);
+}
+
+void
+mu_priority_raise(struct mu_priority *priority)
+{
+	if (note_own(priority))
+		priority->raised =
+		    be_real_time(FIFO_PRIORITY) || lower_nice(priority->nice);
+}
+
+void
+mu_priority_raise_above(struct mu_priority *priority)
+{
+	if (!note_own(priority))
 		return;
-	/* The flag is not inherited, also by a child that may not drop it. */
-	priority->real_time =
-	    set_policy(SCHED_FIFO | SCHED_RESET_ON_FORK, FIFO_PRIORITY);
-	priority->raised = priority->real_time || lower_nice(priority->nice);
+	priority->above = be_real_time(FIFO_ABOVE);
+	priority->raised = priority->above || be_real_time(FIFO_PRIORITY) ||
+	    lower_nice(priority->nice);
 }
 
 void
@@ -115,13 +136,13 @@ mu_priority_restore(struct mu_priority *priority)
 }
 
 bool
-mu_priority_lends(void)
+mu_priority_may_be_above(void)
 {
 	struct mu_priority priority;
-	bool lends;
+	bool above;
 
-	mu_priority_raise(&priority);
-	lends = priority.real_time;
+	mu_priority_raise_above(&priority);
+	above = priority.above;
 	mu_priority_restore(&priority);
-	return lends;
+	return above;
 }

@@ -12,7 +12,7 @@
 
 struct mu_priority {
 	bool raised;
-	bool real_time;                /* raised to SCHED_FIFO */
+	bool above;                    /* above all others that are raised */
 	int policy, rt_priority, nice; /* original values */
 };
 
@@ -29,8 +29,14 @@ void mu_priority_allow(void);
  */
 void mu_priority_raise(struct mu_priority *priority);
 
-/* True if the calling thread may be scheduled by SCHED_FIFO. */
-bool mu_priority_lends(void);
+/*
+ * The same with a higher priority than all others have, if permitted
+ * (PRIORITY->above): for a thread that measures their time.
+ */
+void mu_priority_raise_above(struct mu_priority *priority);
+
+/* True if mu_priority_raise_above() would be permitted. */
+bool mu_priority_may_be_above(void);
 
 /*
  * While URGENCY is raised: schedule thread TID of another process, for which

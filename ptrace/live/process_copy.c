@@ -128,7 +128,7 @@ mu_process_copy_make(struct mu_process_copy *copy, struct mu_threads *threads,
 	struct mu_remote_thread thread;
 	enum mu_status status;
 
-	*copy = (struct mu_process_copy) { .lends = threads->lends };
+	*copy = (struct mu_process_copy) { .lender = threads->lender };
 	status = mu_remote_thread_pick(&thread, threads, why);
 	if (status != MU_OK)
 		return status;
@@ -173,7 +173,7 @@ mu_process_copy_await_stop(const struct mu_process_copy *copy,
 	struct mu_wakeup wakeup;
 	bool stopped;
 
-	mu_wakeup_open(&wakeup, copy->lends);
+	mu_wakeup_open(&wakeup, copy->lender);
 	stopped = mu_tracee_await(&tracee, copy->pid, &wakeup, deadline_ns);
 	mu_wakeup_close(&wakeup);
 	if (!stopped)
@@ -225,7 +225,7 @@ mu_process_copy_name(const struct mu_process_copy *copy, uint64_t deadline_ns)
 	struct mu_wakeup wakeup;
 	siginfo_t info = { 0 };
 
-	mu_wakeup_open(&wakeup, copy->lends);
+	mu_wakeup_open(&wakeup, copy->lender);
 	while (go_on(&tracee, &wakeup, deadline_ns) && !has_called(&tracee) &&
 	    mu_sys_now_ns() < deadline_ns)
 		continue;
@@ -249,7 +249,7 @@ mu_process_copy_call(const struct mu_process_copy *copy,
 		.pid = copy->pid,
 		.tracees = &tracee,
 		.count = 1,
-		.lends = copy->lends,
+		.lender = copy->lender,
 	};
 	struct mu_remote_thread thread = {
 		.threads = &threads,

@@ -183,7 +183,7 @@ reap_by(struct reaping *reaping, struct mu_tracee *tracee)
 		.tracees = tracee,
 		.count = 1,
 		.code = { .at = { .back = reaping->copy->code.back } },
-		.lends = reaping->copy->lends,
+		.lender = reaping->copy->lender,
 	};
 	uint64_t now = mu_sys_now_ns(), stop_ns = reaping->deadline_ns;
 	struct mu_remote_thread thread;
@@ -194,7 +194,7 @@ reap_by(struct reaping *reaping, struct mu_tracee *tracee)
 		return;
 	if (reaping->deadline_ns > now + STOP_NS)
 		stop_ns = now + STOP_NS;
-	mu_wakeup_open(&wakeup, threads.lends);
+	mu_wakeup_open(&wakeup, threads.lender);
 	stopped = mu_tracee_await(tracee, reaping->pid, &wakeup, stop_ns);
 	mu_wakeup_close(&wakeup);
 	if (stopped &&
@@ -297,7 +297,7 @@ mu_process_copy_end(const struct mu_process_copy *copy, uint64_t deadline_ns)
 	 */
 	if (mu_sys_kill(copy->pid, SIGKILL) == -EPERM)
 		mu_sys_ptrace(PTRACE_KILL, copy->pid, 0, 0);
-	mu_wakeup_open(&wakeup, false);
+	mu_wakeup_open(&wakeup, NULL);
 	for (;;) {
 		got = mu_sys_wait(copy->pid, &status, WNOHANG | MU_WALL);
 		if (got == copy->pid && is_exit_stop(status)) {

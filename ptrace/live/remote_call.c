@@ -417,7 +417,7 @@ run_call(struct run *run)
 	enum mu_status status;
 	long error;
 
-	mu_wakeup_open(&wakeup, run->thread->threads->lends);
+	mu_wakeup_open(&wakeup, run->thread->threads->lender);
 	run->stop.wakeup = &wakeup;
 	error = prepare(run);
 	if (error == 0)

@@ -69,7 +69,7 @@ release_running(struct mu_threads *threads)
 	struct mu_wakeup wakeup;
 	size_t i, running;
 
-	mu_wakeup_open(&wakeup, false);
+	mu_wakeup_open(&wakeup, NULL);
 	for (;;) {
 		running = 0;
 		for (i = 0; i < threads->count; i++) {
@@ -410,7 +410,7 @@ mu_threads_stop_listed(
 	out->code.at.call = 0;
 	out->begin_ns = mu_sys_now_ns();
 	out->end_ns = 0;
-	mu_wakeup_open(&cap.wakeup, out->lends);
+	mu_wakeup_open(&cap.wakeup, out->lender);
 	while (status == MU_OK && cap.fresh) {
 		if (mu_sys_now_ns() >= deadline_ns)
 			status = out_of_time(out, why);

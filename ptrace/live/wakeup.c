@@ -7,22 +7,22 @@
 
 /*
  * A thread that gets a CPU at once stops within 50 microseconds. On a busy
- * machine another one waits for milliseconds, each time, if it is not lent our
- * priority. A loan ends only with its time.
+ * machine another one waits for milliseconds, each time, if no priority is lent
+ * to it.
  */
-#define LOAN_NS 100000ull
+#define AT_ONCE_NS 100000ull
 
 #define LOCK_PI2 13 /* Linux 5.14: a timeout of the monotonic clock */
 
 #define SIGCHLD_MASK ((mu_sigmask)1 << (SIGCHLD - 1))
 
 void
-mu_wakeup_open(struct mu_wakeup *wakeup, bool lends)
+mu_wakeup_open(struct mu_wakeup *wakeup, int *lender)
 {
 	struct mu_kernel_action plain = { .handler = (uintptr_t)SIG_DFL };
 	mu_sigmask block = SIGCHLD_MASK;
 
-	*wakeup = (struct mu_wakeup) { .lends = lends };
+	*wakeup = (struct mu_wakeup) { .lender = lender };
 	/*
 	 * If this fails they are blocked anyway: see lib/helpers/collector.c.
 	 */
@@ -58,10 +58,10 @@ wait_for(uint64_t most_ns, uint64_t deadline_ns)
 		   sizeof(mu_sigmask)) > 0;
 }
 
-void
+bool
 mu_wakeup_wait(uint64_t deadline_ns)
 {
-	wait_for(POLL_NS, deadline_ns);
+	return wait_for(POLL_NS, deadline_ns);
 }
 
 /*
@@ -75,7 +75,7 @@ bool
 mu_wakeup_boost(pid_t tid)
 {
 	uint32_t owner = (uint32_t)tid;
-	uint64_t end_ns = mu_sys_now_ns() + LOAN_NS;
+	uint64_t end_ns = mu_sys_now_ns() + POLL_NS;
 	struct timespec end = { (time_t)(end_ns / MU_NS_PER_SEC),
 		(long)(end_ns % MU_NS_PER_SEC) };
 	long error = mu_sys4(SYS_futex, (long)&owner, LOCK_PI2, 0, (long)&end);
@@ -86,20 +86,27 @@ mu_wakeup_boost(pid_t tid)
 	return error == -ETIMEDOUT;
 }
 
+static void
+lend_to(const struct mu_wakeup *wakeup, pid_t tid)
+{
+	if (wakeup->lender != NULL &&
+	    __atomic_load_n(wakeup->lender, __ATOMIC_RELAXED) != tid)
+		mu_sys_futex_set(wakeup->lender, tid, 1, FUTEX_PRIVATE_FLAG);
+}
+
 void
 mu_wakeup_await(struct mu_wakeup *wakeup, pid_t tid, uint64_t deadline_ns)
 {
-	if (!wakeup->lends)
-		mu_wakeup_wait(deadline_ns);
-	else if (wakeup->slow)
-		wakeup->slow = mu_wakeup_boost(tid);
-	else
-		wakeup->slow = !wait_for(LOAN_NS, deadline_ns);
+	if (wakeup->slow)
+		lend_to(wakeup, tid);
+	wakeup->slow =
+	    !wait_for(wakeup->slow ? POLL_NS : AT_ONCE_NS, deadline_ns);
 }
 
 void
 mu_wakeup_close(struct mu_wakeup *wakeup)
 {
+	lend_to(wakeup, 0);
 	if (wakeup->action_changed)
 		mu_sys4(SYS_rt_sigaction, SIGCHLD, (long)&wakeup->action, 0,
 		    sizeof(mu_sigmask));

@@ -36,32 +36,34 @@ struct mu_wakeup {
 	mu_sigmask mask;
 	struct mu_kernel_action action;
 	bool masked, action_changed;
-	bool lends; /* mu_wakeup_await() lends the caller's priority */
-	bool slow;  /* what it waits for has not come at once */
+	int *lender; /* futex: the thread with this tid runs with the priority
+			of a thread that watches this; NULL: there is none */
+	bool slow;   /* what it waits for has not come at once */
 };
 
 /*
  * Block SIGCHLD and make sure that it is not ignored, in the calling thread.
- * LENDS: the caller has a real-time priority, and lends it.
+ * LENDER is 0, or NULL.
  */
-void mu_wakeup_open(struct mu_wakeup *wakeup, bool lends);
+void mu_wakeup_open(struct mu_wakeup *wakeup, int *lender);
 
 /*
- * Sleep until SIGCHLD, DEADLINE_NS or a millisecond, whichever is first.
+ * Sleep until SIGCHLD, DEADLINE_NS or a millisecond, whichever is first. False:
+ * no SIGCHLD came.
  */
-void mu_wakeup_wait(uint64_t deadline_ns);
+bool mu_wakeup_wait(uint64_t deadline_ns);
 
 /*
- * The same to wait for thread TID. If it does not come at once, and WAKEUP
- * lends, it runs with the caller's priority from then on, and the sleep is of a
- * fraction of a millisecond.
+ * The same to wait for thread TID, which is lent a priority if it does not come
+ * at once.
  */
 void mu_wakeup_await(struct mu_wakeup *wakeup, pid_t tid, uint64_t deadline_ns);
 
 /*
- * Sleep for a fraction of a millisecond, whatever comes; during that time
- * thread TID of any process runs with the caller's priority if that is a
- * real-time one. Kernels before 5.14 cannot. False: there was no sleep.
+ * Sleep for a millisecond, whatever comes; during that time thread TID of any
+ * process runs with the caller's priority if that is a real-time one. The
+ * caller cannot interrupt it, so it must not be who measures the time. Kernels
+ * before 5.14 cannot. False: there was no sleep.
  */
 bool mu_wakeup_boost(pid_t tid);
 
