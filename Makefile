@@ -76,7 +76,7 @@ SRC_UNSTOPPED := $(addprefix lib/state/, library.c exit_stack.c \
 	malloc_probe.c) \
 	$(addprefix lib/pass/, startup.c exit_check.c watch_signal.c \
 	memunreachable.c \
-	no_leaks.c why_reachable.c each_unreachable.c) \
+	no_leaks.c checkpoint.c why_reachable.c each_unreachable.c) \
 	$(filter-out $(SRC_GROUND),$(call in,lib/report)) $(SRC_TEXT)
 
 # The recorder: the only library here that replaces malloc.

@@ -209,6 +209,16 @@ struct UnreachableMemoryInfo {
  */
 bool GetUnreachableMemory(struct UnreachableMemoryInfo *info, size_t limit);
 
+struct MemunreachableCheckpoint;
+
+/*
+ * The same for what became unreachable since CHECKPOINT; see
+ * memunreachable_checkpoint(). Blocks of the checkpoint count as allocations
+ * only. NULL: everything counts.
+ */
+bool GetNewUnreachableMemory(struct UnreachableMemoryInfo *info,
+    const struct MemunreachableCheckpoint *checkpoint, size_t limit);
+
 /* Release info->leaks and zero INFO. INFO may be NULL or zeroed. */
 void FreeUnreachableMemoryInfo(struct UnreachableMemoryInfo *info);
 
@@ -257,6 +267,27 @@ bool NoLeaks(void);
  * has no effect.
  */
 bool memunreachable_no_leaks_from(const void *frame);
+
+/*
+ * A checkpoint is what is unreachable now. With one, later passes report only
+ * what became unreachable since, so that each test answers for its own leaks. A
+ * block is the same if its address, its size and its first 8 bytes are.
+ *
+ * memunreachable_checkpoint() runs a pass. It returns NULL if the heap was not
+ * checked, and logs why. A checkpoint takes 24 bytes for each unreachable
+ * block, in memory that passes do not search. Several threads may use it at a
+ * time, children of fork() have a copy. memunreachable_checkpoint_free() takes
+ * NULL, too.
+ */
+struct MemunreachableCheckpoint *memunreachable_checkpoint(void);
+void memunreachable_checkpoint_free(
+    struct MemunreachableCheckpoint *checkpoint);
+
+/*
+ * NoLeaks() for what became unreachable since CHECKPOINT. If that is NULL, as
+ * after a failed checkpoint, everything counts.
+ */
+bool NoNewLeaks(const struct MemunreachableCheckpoint *checkpoint);
 
 /*
  * Do not report the block that P points into, nor the blocks it leads to,

@@ -26,6 +26,9 @@
 #include <utility>
 #include <vector>
 
+struct MemunreachableCheckpoint;
+struct MemunreachableReference;
+
 namespace android
 {
 
@@ -197,6 +200,14 @@ static_assert(offsetof(info, reserved) == 392, "as in C");
 
 extern "C" {
 bool memunreachable_abi_get(info *, size_t) __asm__("GetUnreachableMemory");
+bool memunreachable_abi_get_new(info *, const MemunreachableCheckpoint *,
+    size_t) __asm__("GetNewUnreachableMemory");
+MemunreachableCheckpoint *memunreachable_abi_checkpoint() __asm__(
+    "memunreachable_checkpoint");
+void memunreachable_abi_checkpoint_free(MemunreachableCheckpoint *) __asm__(
+    "memunreachable_checkpoint_free");
+bool memunreachable_abi_no_new_leaks(
+    const MemunreachableCheckpoint *) __asm__("NoNewLeaks");
 void memunreachable_abi_free(info *) __asm__("FreeUnreachableMemoryInfo");
 char *memunreachable_abi_string(bool, size_t) __asm__(
     "GetUnreachableMemoryString");
@@ -288,17 +299,12 @@ ToString(const MemunreachableReference &reference)
 	});
 }
 
-/*
- * Run a pass. Returns true if the heap was checked: info.status is
- * MEMUNREACHABLE_COMPLETE or MEMUNREACHABLE_PARTIAL. Otherwise false:
- * info.status and info.reason say why, leaks is empty and the totals are zero.
- */
-inline bool
-GetUnreachableMemory(UnreachableMemoryInfo &info, size_t limit = 100)
+namespace memunreachable_abi
 {
-	info.leaks.clear();
-	memunreachable_abi::answer answer(info.version);
-	bool ok = memunreachable_abi::memunreachable_abi_get(&answer.c, limit);
+
+inline bool
+take(UnreachableMemoryInfo &info, const answer &answer, bool ok)
+{
 	if (ok && answer.c.num_reported > 0)
 		info.leaks.assign(
 		    answer.c.leaks, answer.c.leaks + answer.c.num_reported);
@@ -324,6 +330,22 @@ GetUnreachableMemory(UnreachableMemoryInfo &info, size_t limit = 100)
 	return ok;
 }
 
+} // namespace memunreachable_abi
+
+/*
+ * Run a pass. Returns true if the heap was checked: info.status is
+ * MEMUNREACHABLE_COMPLETE or MEMUNREACHABLE_PARTIAL. Otherwise false:
+ * info.status and info.reason say why, leaks is empty and the totals are zero.
+ */
+inline bool
+GetUnreachableMemory(UnreachableMemoryInfo &info, size_t limit = 100)
+{
+	info.leaks.clear();
+	memunreachable_abi::answer answer(info.version);
+	return memunreachable_abi::take(info, answer,
+	    memunreachable_abi::memunreachable_abi_get(&answer.c, limit));
+}
+
 /* Run a pass and return its report as text, or why there is none. */
 inline std::string
 GetUnreachableMemoryString(bool log_contents = false, size_t limit = 100)
@@ -344,6 +366,64 @@ GetUnreachableMemoryString(bool log_contents = false, size_t limit = 100)
 }
 
 } // namespace android
+
+namespace memunreachable
+{
+
+/*
+ * What is unreachable when it is made: a scope that answers only for its own
+ * leaks. Without one that could be made (false), everything counts.
+ */
+class Checkpoint
+{
+    public:
+	Checkpoint()
+	    : checkpoint_(
+		  android::memunreachable_abi::memunreachable_abi_checkpoint())
+	{
+	}
+	Checkpoint(Checkpoint &&other) noexcept
+	    : checkpoint_(other.checkpoint_)
+	{
+		other.checkpoint_ = nullptr;
+	}
+	Checkpoint &operator=(Checkpoint &&other) noexcept
+	{
+		std::swap(checkpoint_, other.checkpoint_);
+		return *this;
+	}
+	~Checkpoint()
+	{
+		android::memunreachable_abi::memunreachable_abi_checkpoint_free(
+		    checkpoint_);
+	}
+
+	explicit operator bool() const noexcept
+	{
+		return checkpoint_ != nullptr;
+	}
+
+	/* As ::NoNewLeaks() and ::GetNewUnreachableMemory(). */
+	bool NoNewLeaks() const
+	{
+		return android::memunreachable_abi::
+		    memunreachable_abi_no_new_leaks(checkpoint_);
+	}
+	bool GetNewUnreachableMemory(
+	    android::UnreachableMemoryInfo &info, size_t limit = 100) const
+	{
+		info.leaks.clear();
+		android::memunreachable_abi::answer answer(info.version);
+		return android::memunreachable_abi::take(info, answer,
+		    android::memunreachable_abi::memunreachable_abi_get_new(
+			&answer.c, checkpoint_, limit));
+	}
+
+    private:
+	MemunreachableCheckpoint *checkpoint_;
+};
+
+} // namespace memunreachable
 
 inline android::Leak *
 std::allocator<android::Leak>::allocate(size_type count)

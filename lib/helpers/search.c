@@ -68,6 +68,9 @@ mark_all(struct mu_search *search)
 	search->step(search, MU_SEARCH_LINKED);
 	end_reading(search);
 	status = mu_mark(graph, search->deadline_ns);
+	if (status == MU_OK)
+		status = mu_known_leave_out(blocks, &search->snap->memory,
+		    search->known, search->num_known, search->deadline_ns);
 	if (status == MU_OK && search->again)
 		status = mu_mark_confirm(graph, search->candidates,
 		    search->num_candidates, search->deadline_ns);

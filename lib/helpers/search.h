@@ -10,6 +10,7 @@
 #define LIB_HELPERS_SEARCH_H
 
 #include "heapwalk/fold/fold.h"
+#include "heapwalk/fold/known.h"
 #include "heapwalk/heaps/heap.h"
 #include "heapwalk/recorded/recorded.h"
 #include "heapwalk/roots/roots.h"
@@ -48,6 +49,10 @@ struct mu_search {
 	bool again;
 	const struct mu_range *candidates; /* by address */
 	size_t num_candidates;
+
+	/* Blocks that are not reported, with KEEP; see mu_known_leave_out(). */
+	const struct mu_known *known;
+	size_t num_known;
 
 	/* The answer, as far as the search got. */
 	struct mu_heap heap;

@@ -361,7 +361,8 @@ sweep_memory(struct mu_image *image, struct sweep *sweep)
 		.contents = image->query.contents,
 		.by = image->query.by,
 		.list = true,
-		.keep = image->query.references,
+		.keep = image->query.references || image->query.words ||
+		    image->query.num_known > 0,
 		.filter = image->query.filter,
 		.step = image->in_place ? report_step_in_place : report_step,
 		.ctx =
@@ -369,6 +370,8 @@ sweep_memory(struct mu_image *image, struct sweep *sweep)
 		.again = image->query.look == MU_LOOK_SECOND,
 		.candidates = image->query.candidates,
 		.num_candidates = image->query.num_candidates,
+		.known = image->query.known,
+		.num_known = image->query.num_known,
 	};
 	mu_log(&image->job.log, MU_LOG_STEP,
 	    "searching process %d for allocations", image->job.pid);
@@ -545,7 +548,8 @@ send(struct mu_image *image, const struct sweep *sweep)
 		fd, status, &search->why, &search->heap, &search->leaks))
 		return false;
 	return !sends_candidates(image) || !mu_status_usable(status) ||
-	    mu_candidates_send(fd, &search->heap.blocks);
+	    mu_candidates_send(fd, &search->heap.blocks,
+		image->query.words ? &image->snap.memory : NULL);
 }
 
 void

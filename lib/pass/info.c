@@ -73,7 +73,8 @@ log_outcome(struct mu_pass *pass, const struct UnreachableMemoryInfo *info)
 	bool clean =
 	    info->status == MEMUNREACHABLE_COMPLETE && info->num_leaks == 0;
 
-	if (request->log_policy == MU_LOG_POLICY_LEAKS && !clean &&
+	if (((request->log_policy == MU_LOG_POLICY_LEAKS && !clean) ||
+		(request->log_policy == MU_LOG_POLICY_FAILURE && !checked)) &&
 	    pass->image.job.log.silent)
 		mu_log_sink_open(
 		    &pass->image.job.log, &mu_library.options, false);
@@ -97,7 +98,7 @@ log_outcome(struct mu_pass *pass, const struct UnreachableMemoryInfo *info)
 		    request->references->total);
 	else
 		log_line(&pass->image.job.log, info);
-	if (request->log_policy != MU_LOG_POLICY_QUIET)
+	if (request->log_policy >= MU_LOG_POLICY_LEAKS)
 		mu_log_leaks(pass, info);
 	if (request->log_policy == MU_LOG_POLICY_FULL)
 		log_hint(pass, info);

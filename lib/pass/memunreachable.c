@@ -73,10 +73,11 @@ refuse(struct UnreachableMemoryInfo *info)
 
 static __attribute__((noinline)) bool
 get(const struct mu_caller *caller, struct UnreachableMemoryInfo *info,
-    size_t limit)
+    const struct mu_checkpoint *since, size_t limit)
 {
 	struct mu_request request = {
 		.caller = caller,
+		.since = since,
 		.limit = limit,
 		.contents = true,
 		.array = true,
@@ -94,7 +95,20 @@ GetUnreachableMemory(struct UnreachableMemoryInfo *info, size_t limit)
 	if (info == NULL || info->version != 0)
 		return refuse(info);
 	mu_caller_capture(&caller);
-	return get(&caller, info, limit);
+	return get(&caller, info, NULL, limit);
+}
+
+bool
+GetNewUnreachableMemory(struct UnreachableMemoryInfo *info,
+    const struct MemunreachableCheckpoint *checkpoint, size_t limit)
+{
+	struct mu_caller caller;
+
+	if (info == NULL || info->version != 0)
+		return refuse(info);
+	mu_caller_capture(&caller);
+	return get(
+	    &caller, info, (const struct mu_checkpoint *)checkpoint, limit);
 }
 
 /* STRING, or a replacement with files and lines. */

@@ -19,10 +19,12 @@ bool mu_no_leaks_from(const void *frame, const void *unused1,
 MU_ARCH_ENTRY(memunreachable_no_leaks_from, mu_no_leaks_from);
 
 static __attribute__((noinline)) bool
-no_leaks(const struct mu_caller *caller)
+no_leaks(
+    const struct mu_caller *caller, const struct mu_checkpoint *since)
 {
 	struct mu_request request = {
 		.caller = caller,
+		.since = since,
 		.limit = LIMIT,
 		.log_policy = MU_LOG_POLICY_LEAKS,
 	};
@@ -38,7 +40,16 @@ NoLeaks(void)
 	struct mu_caller caller;
 
 	mu_caller_capture(&caller);
-	return no_leaks(&caller);
+	return no_leaks(&caller, NULL);
+}
+
+bool
+NoNewLeaks(const struct MemunreachableCheckpoint *checkpoint)
+{
+	struct mu_caller caller;
+
+	mu_caller_capture(&caller);
+	return no_leaks(&caller, (const struct mu_checkpoint *)checkpoint);
 }
 
 /* A pass also takes the red zone below the stack pointer for alive. */
@@ -53,5 +64,5 @@ mu_no_leaks_from(const void *frame, const void *unused1, const void *unused2,
 	(void)unused2;
 	if ((uintptr_t)frame > caller->sp && from > above.sp)
 		above.sp = from;
-	return no_leaks(&above);
+	return no_leaks(&above, NULL);
 }

@@ -35,11 +35,15 @@ want(const struct mu_request *request)
 		.by =
 		    request->groups != NULL ? request->groups->by : MU_BY_BLOCK,
 		.blocks = request->unreachable != NULL,
+		.words = request->unreachable != NULL &&
+		    request->unreachable->with_words,
 		.references = request->references != NULL,
 		.hidden = request->references != NULL
 		    ? request->references->hidden
 		    : 0,
 		.reach = mu_options_reach(&mu_library.options),
+		.known = request->since != NULL ? request->since->blocks : NULL,
+		.num_known = request->since != NULL ? request->since->count : 0,
 	};
 }
 

@@ -2,16 +2,27 @@
 #ifndef LIB_PASS_REQUEST_H
 #define LIB_PASS_REQUEST_H
 
+#include "heapwalk/fold/known.h"
 #include "lib/pipe/answer.h"
 #include "lib/pipe/candidates.h"
 #include "lib/pipe/entries.h"
 #include "lib/state/caller.h"
 
+/*
+ * What was unreachable, by address, in memory of mu_library.results: this is
+ * what MemunreachableCheckpoint stands for in the public header.
+ */
+struct mu_checkpoint {
+	size_t count;
+	struct mu_known blocks[];
+};
+
 /* What a pass logs. */
 enum mu_log_policy {
-	MU_LOG_POLICY_QUIET, /* nothing, unless verbosity is set */
-	MU_LOG_POLICY_LEAKS, /* the report, if a block is unreachable */
-	MU_LOG_POLICY_FULL,  /* the report; with verbosity=1 also the steps */
+	MU_LOG_POLICY_QUIET,   /* nothing, unless verbosity is set */
+	MU_LOG_POLICY_FAILURE, /* the same, and why the heap was not checked */
+	MU_LOG_POLICY_LEAKS,   /* that, and the report if a block is lost */
+	MU_LOG_POLICY_FULL,    /* the report; with verbosity=1 also the steps */
 };
 
 struct mu_request {
@@ -27,6 +38,7 @@ struct mu_request {
 	bool array;    /* return the entries as an array: info->leaks */
 	struct mu_entries *entries; /* return all entries, packed, in memory of
 				       mu_library.results; NULL: no */
+	const struct mu_checkpoint *since;  /* leave out its blocks; NULL: none */
 	struct mu_references *references;   /* asked for; NULL: leaks are */
 	struct mu_unreachable *unreachable; /* return these as well; NULL: no */
 	struct mu_pipe_usage *usage;        /* of the heap, too; NULL: not */

@@ -11,12 +11,18 @@
 
 /* Every unreachable block, in memory of mu_library.results; or NULL. */
 struct mu_unreachable {
+	bool with_words;         /* asked for */
 	struct mu_range *blocks; /* by address */
+	const uint64_t *words;   /* of each block, in the same memory; or NULL */
 	size_t count;
 };
 
-/* Returns false if the reader is gone. Runs in: sweeper. */
-bool mu_candidates_send(int fd, const struct mu_blocks *blocks);
+/*
+ * MEMORY: their first words follow (mu_known_word()); NULL: not. Returns false
+ * if the reader is gone. Runs in: sweeper.
+ */
+bool mu_candidates_send(
+    int fd, const struct mu_blocks *blocks, struct mu_memory *memory);
 
 /*
  * Receive COUNT of them into image->query. Runs in: original. Uses no malloc,

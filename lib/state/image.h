@@ -19,6 +19,7 @@
 #include "mu/range.h"
 #include "mu/sys.h"
 
+struct mu_known;    /* heapwalk/fold/known.h */
 struct mu_caller;   /* lib/state/caller.h */
 struct mu_gap_sync; /* lib/state/gap_sync.h */
 
@@ -31,12 +32,16 @@ struct mu_query {
 	bool contents;           /* of blocks */
 	enum mu_by by;           /* how entries are grouped */
 	bool blocks;             /* the unreachable ones, too */
+	bool words;              /* the first of each of BLOCKS, too */
 	bool references;         /* to a block, no leaks */
 	uintptr_t hidden;        /* ~address of that block */
 	struct mu_reach reach;   /* what counts as a reference */
 	mu_words_filter *filter; /* for this CPU */
 	enum mu_which_look look;
+	const struct mu_known *known; /* not reported, by address */
+	size_t num_known;
 	struct mu_range *candidates; /* lost in the first look, by address */
+	uint64_t *candidate_words;   /* with WORDS */
 	size_t num_candidates;
 };
 

@@ -258,6 +258,16 @@ passes()
 	CHECK(info.leaks.empty() && info.num_leaks == num_leaks);
 	CHECK(info.unreported_leaks == num_leaks);
 
+	memunreachable::Checkpoint checkpoint;
+	CHECK(checkpoint && checkpoint.NoNewLeaks());
+	uintptr_t newer = mu_hide(std::memset(std::malloc(600), 1, 600));
+	CHECK(checkpoint.GetNewUnreachableMemory(info));
+	CHECK(info.num_leaks == 1 && find(info, newer) != nullptr);
+	CHECK(!checkpoint.NoNewLeaks());
+	std::free(mu_reveal(newer));
+	memunreachable::Checkpoint moved(std::move(checkpoint));
+	CHECK(moved && !checkpoint && moved.NoNewLeaks());
+
 	std::string text = GetUnreachableMemoryString(true, 10);
 	CHECK(text.find(" unreachable allocation") != std::string::npos);
 	CHECK(text.find(" bytes unreachable at ") != std::string::npos);

@@ -1,0 +1,75 @@
+/*
+ * A checkpoint: the blocks that are unreachable when it is made.
+ *
+ * Runs in: original.
+ */
+#include "lib/pass/pass.h"
+#include "lib/state/library.h"
+#include "lib/state/log_sink.h"
+
+/* Without a pass that logs, a line of its cause. */
+static __attribute__((noinline)) void
+log_no_memory(size_t count)
+{
+	struct mu_log log;
+
+	mu_log_sink_open(&log, &mu_library.options, false);
+	mu_log(&log, MU_LOG_ERROR,
+	    "no memory for a checkpoint of %zu unreachable blocks", count);
+	mu_log_sink_close(&log);
+}
+
+static struct mu_checkpoint *
+make(const struct mu_unreachable *unreachable)
+{
+	struct mu_checkpoint *checkpoint = mu_results_new_bytes(
+	    &mu_library.results,
+	    sizeof(*checkpoint) +
+		unreachable->count * sizeof(*checkpoint->blocks));
+	size_t i;
+
+	if (checkpoint == NULL) {
+		log_no_memory(unreachable->count);
+		return NULL;
+	}
+	for (i = 0; i < unreachable->count; i++)
+		checkpoint->blocks[i] = (struct mu_known) {
+			unreachable->blocks[i], unreachable->words[i] };
+	checkpoint->count = unreachable->count;
+	return checkpoint;
+}
+
+static __attribute__((noinline)) struct mu_checkpoint *
+ask(const struct mu_caller *caller)
+{
+	struct mu_unreachable unreachable = { .with_words = true };
+	struct mu_request request = {
+		.caller = caller,
+		.log_policy = MU_LOG_POLICY_FAILURE,
+		.unreachable = &unreachable,
+	};
+	struct UnreachableMemoryInfo info = { 0 };
+	struct mu_checkpoint *checkpoint = NULL;
+
+	if (mu_pass_run(&request, &info))
+		checkpoint = make(&unreachable);
+	if (unreachable.blocks != NULL)
+		mu_results_free(&mu_library.results, unreachable.blocks);
+	return checkpoint;
+}
+
+struct MemunreachableCheckpoint *
+memunreachable_checkpoint(void)
+{
+	struct mu_caller caller;
+
+	mu_caller_capture(&caller);
+	return (struct MemunreachableCheckpoint *)ask(&caller);
+}
+
+void
+memunreachable_checkpoint_free(struct MemunreachableCheckpoint *checkpoint)
+{
+	if (checkpoint != NULL)
+		mu_results_free(&mu_library.results, checkpoint);
+}
