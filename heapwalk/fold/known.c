@@ -41,8 +41,8 @@ mark_if_known(void *ctx, const struct mu_block *block)
 	const struct mu_known *known = leaving_out->known;
 	size_t i = leaving_out->next;
 
-	while (i < leaving_out->count &&
-	    known[i].range.begin < block->range.begin)
+	while (
+	    i < leaving_out->count && known[i].range.begin < block->range.begin)
 		i++;
 	leaving_out->next = i;
 	if (i < leaving_out->count &&

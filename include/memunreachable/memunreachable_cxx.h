@@ -206,8 +206,8 @@ MemunreachableCheckpoint *memunreachable_abi_checkpoint() __asm__(
     "memunreachable_checkpoint");
 void memunreachable_abi_checkpoint_free(MemunreachableCheckpoint *) __asm__(
     "memunreachable_checkpoint_free");
-bool memunreachable_abi_no_new_leaks(
-    const MemunreachableCheckpoint *) __asm__("NoNewLeaks");
+bool memunreachable_abi_no_new_leaks(const MemunreachableCheckpoint *) __asm__(
+    "NoNewLeaks");
 void memunreachable_abi_free(info *) __asm__("FreeUnreachableMemoryInfo");
 char *memunreachable_abi_string(bool, size_t) __asm__(
     "GetUnreachableMemoryString");

@@ -22,10 +22,10 @@ log_no_memory(size_t count)
 static struct mu_checkpoint *
 make(const struct mu_unreachable *unreachable)
 {
-	struct mu_checkpoint *checkpoint = mu_results_new_bytes(
-	    &mu_library.results,
-	    sizeof(*checkpoint) +
-		unreachable->count * sizeof(*checkpoint->blocks));
+	struct mu_checkpoint *checkpoint =
+	    mu_results_new_bytes(&mu_library.results,
+		sizeof(*checkpoint) +
+		    unreachable->count * sizeof(*checkpoint->blocks));
 	size_t i;
 
 	if (checkpoint == NULL) {
@@ -33,8 +33,9 @@ make(const struct mu_unreachable *unreachable)
 		return NULL;
 	}
 	for (i = 0; i < unreachable->count; i++)
-		checkpoint->blocks[i] = (struct mu_known) {
-			unreachable->blocks[i], unreachable->words[i] };
+		checkpoint->blocks[i] =
+		    (struct mu_known) { unreachable->blocks[i],
+			    unreachable->words[i] };
 	checkpoint->count = unreachable->count;
 	return checkpoint;
 }

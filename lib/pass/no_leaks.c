@@ -19,8 +19,7 @@ bool mu_no_leaks_from(const void *frame, const void *unused1,
 MU_ARCH_ENTRY(memunreachable_no_leaks_from, mu_no_leaks_from);
 
 static __attribute__((noinline)) bool
-no_leaks(
-    const struct mu_caller *caller, const struct mu_checkpoint *since)
+no_leaks(const struct mu_caller *caller, const struct mu_checkpoint *since)
 {
 	struct mu_request request = {
 		.caller = caller,

@@ -65,8 +65,8 @@ mu_candidates_send(
 static enum mu_status
 receive_words(struct mu_image *image, size_t count)
 {
-	image->query.candidate_words = mu_arena_alloc(&image->job.arena, count,
-	    sizeof(*image->query.candidate_words));
+	image->query.candidate_words = mu_arena_alloc(
+	    &image->job.arena, count, sizeof(*image->query.candidate_words));
 	if (image->query.candidate_words == NULL)
 		return mu_why(&image->job.why, MU_ERR_NO_MEMORY,
 		    "no memory for the first words of %zu unreachable blocks",

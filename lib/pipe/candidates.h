@@ -13,7 +13,7 @@
 struct mu_unreachable {
 	bool with_words;         /* asked for */
 	struct mu_range *blocks; /* by address */
-	const uint64_t *words;   /* of each block, in the same memory; or NULL */
+	const uint64_t *words; /* of each block, in the same memory; or NULL */
 	size_t count;
 };
 

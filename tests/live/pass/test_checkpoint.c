@@ -45,8 +45,8 @@ lost_since(const struct MemunreachableCheckpoint *checkpoint)
 	size_t count = 0;
 
 	scrub_stack();
-	ck_assert_msg(GetNewUnreachableMemory(&info, checkpoint, 100), "%s",
-	    info.reason);
+	ck_assert_msg(
+	    GetNewUnreachableMemory(&info, checkpoint, 100), "%s", info.reason);
 	ck_assert_int_eq(info.status, MEMUNREACHABLE_COMPLETE);
 	ck_assert_uint_ge(info.num_allocations, info.num_leaks);
 	count = info.num_leaks;
@@ -94,7 +94,10 @@ play(void)
 	memunreachable_checkpoint_free(some);
 }
 
-TEST(alone) { play(); }
+TEST(alone)
+{
+	play();
+}
 
 TEST(by_image)
 {
@@ -226,8 +229,7 @@ TEST(not_checked)
 	captured_stderr_begin(&captured);
 	ck_assert(GetUnreachableMemory(&info, 10));
 	said = captured_stderr_end(&captured);
-	ck_assert(
-	    memunreachable_unregister_root_provider(ask_within, &made));
+	ck_assert(memunreachable_unregister_root_provider(ask_within, &made));
 	FreeUnreachableMemoryInfo(&info);
 	ck_assert(!made);
 	ck_assert_msg(strstr(said, "within a pass") != NULL, "%s", said);
