@@ -206,7 +206,7 @@ foresee_copy(struct mu_keeper_self *self, size_t num_threads)
 	uint64_t most = self->asked->max_pause_ns, ns;
 
 	ns = mu_copy_pause_of(tid, num_threads, self->result->shared.all,
-	    mu_lender_word(&self->lender) != NULL, &self->forked);
+	    self->lender.tid != 0, &self->forked);
 	if (ns < self->asked->copied_ns && !worth_another_copy(self))
 		ns = self->asked->copied_ns;
 	self->fork_ns = ns;
@@ -450,7 +450,7 @@ mu_keeper_body(void *arg)
 	mu_sys_close(&self.copy_memory);
 	mu_sys_close(&self.copy_pagemap);
 	mu_copy_budget_close(&self.budget);
-	mu_keeper_drop(work, mu_lender_word(&self.lender));
+	mu_keeper_drop(work, &self.lender);
 	mu_process_copy_drop_left(work->asked.target, work->copy.code.back,
 	    mu_sys_now_ns() + DROP_LEFT_NS);
 	work->done = true;

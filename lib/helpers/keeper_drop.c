@@ -46,7 +46,7 @@ mu_keeper_isolate(const char *name, const int *keep, size_t count)
  * stopped until it has reaped the copy, so do not interrupt this.
  */
 static enum mu_status
-drop_once(const struct mu_keeper_work *work, int *lender)
+drop_once(const struct mu_keeper_work *work, struct mu_lender *lender)
 {
 	uint64_t end_ns = mu_sys_now_ns() + ONE_DROP_NS;
 	struct mu_process_copy left = work->copy;
@@ -66,7 +66,7 @@ drop_once(const struct mu_keeper_work *work, int *lender)
 }
 
 void
-mu_keeper_drop(struct mu_keeper_work *work, int *lender)
+mu_keeper_drop(struct mu_keeper_work *work, struct mu_lender *lender)
 {
 	uint64_t end_ns = mu_sys_now_ns() + DROP_NS;
 	enum mu_status status;

@@ -31,7 +31,7 @@ void mu_keeper_isolate(const char *name, const int *keep, size_t count);
  * End the copy of WORK's target and have it reaped. Waits up to a minute if
  * another tracer holds the target's threads. LENDER: see struct mu_wakeup.
  */
-void mu_keeper_drop(struct mu_keeper_work *work, int *lender);
+void mu_keeper_drop(struct mu_keeper_work *work, struct mu_lender *lender);
 
 /*
  * The same after the keeper was killed. The kernel then ends the copy, or the

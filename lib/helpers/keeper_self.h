@@ -10,9 +10,9 @@
 #include "lib/helpers/copy_pause.h"
 #include "lib/helpers/keeper_drop.h"
 #include "lib/helpers/keeper_socket.h"
-#include "lib/helpers/lender.h"
 #include "lib/helpers/worker_threads.h"
 #include "lib/state/copy_budget.h"
+#include "ptrace/live/lender.h"
 #include "ptrace/live/snapshot.h"
 #include "ptrace/live/threads.h"
 

@@ -365,7 +365,7 @@ mu_keeper_stop_and_take(struct mu_keeper_self *self, struct mu_threads *threads,
 	self->work->stop_ns = stop_ns;
 	mu_priority_raise_above(&priority);
 	if (priority.above)
-		threads->lender = mu_lender_word(&self->lender);
+		threads->lender = &self->lender;
 	status = mu_threads_stop_listed(threads, stop_ns, &self->result->why);
 	self->result->stopped_long = status == MU_ERR_TIMEOUT && !last;
 	/* A longer stop would not help. */

@@ -39,7 +39,7 @@ struct mu_process_copy {
 	struct mu_return_code code; /* of its process; valid in the copy too */
 	uintptr_t name, end; /* addresses in the copy: MU_REMOTE_COPY, and a
 				frame that exits */
-	int *lender;         /* as in struct mu_wakeup */
+	struct mu_lender *lender; /* as in struct mu_wakeup */
 };
 
 /*

@@ -38,8 +38,8 @@ struct mu_threads {
 	struct mu_arena *arena;
 	uint64_t hold_ns; /* if a call in one of them is late, how long it still
 			     keeps the others stopped */
-	int *lender;      /* as in struct mu_wakeup */
-	long options;     /* PTRACE_O_... that are set */
+	struct mu_lender *lender;   /* as in struct mu_wakeup */
+	long options;               /* PTRACE_O_... that are set */
 	struct mu_remote_code code; /* for calls in them while they are stopped;
 				       zero: not searched yet */
 	const struct mu_threads_hooks *hooks; /* NULL: none */

@@ -17,7 +17,7 @@
 #define SIGCHLD_MASK ((mu_sigmask)1 << (SIGCHLD - 1))
 
 void
-mu_wakeup_open(struct mu_wakeup *wakeup, int *lender)
+mu_wakeup_open(struct mu_wakeup *wakeup, struct mu_lender *lender)
 {
 	struct mu_kernel_action plain = { .handler = (uintptr_t)SIG_DFL };
 	mu_sigmask block = SIGCHLD_MASK;
@@ -86,19 +86,11 @@ mu_wakeup_boost(pid_t tid)
 	return error == -ETIMEDOUT;
 }
 
-static void
-lend_to(const struct mu_wakeup *wakeup, pid_t tid)
-{
-	if (wakeup->lender != NULL &&
-	    __atomic_load_n(wakeup->lender, __ATOMIC_RELAXED) != tid)
-		mu_sys_futex_set(wakeup->lender, tid, 1, FUTEX_PRIVATE_FLAG);
-}
-
 void
 mu_wakeup_await(struct mu_wakeup *wakeup, pid_t tid, uint64_t deadline_ns)
 {
 	if (wakeup->slow)
-		lend_to(wakeup, tid);
+		mu_lender_lend(wakeup->lender, tid);
 	wakeup->slow =
 	    !wait_for(wakeup->slow ? POLL_NS : AT_ONCE_NS, deadline_ns);
 }
@@ -106,7 +98,7 @@ mu_wakeup_await(struct mu_wakeup *wakeup, pid_t tid, uint64_t deadline_ns)
 void
 mu_wakeup_close(struct mu_wakeup *wakeup)
 {
-	lend_to(wakeup, 0);
+	mu_lender_lend(wakeup->lender, 0);
 	if (wakeup->action_changed)
 		mu_sys4(SYS_rt_sigaction, SIGCHLD, (long)&wakeup->action, 0,
 		    sizeof(mu_sigmask));

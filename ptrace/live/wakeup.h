@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "mu/sys.h"
+#include "ptrace/live/lender.h"
 
 /*
  * The kernel's struct sigaction, which differs from libc's, for x86-64 and
@@ -36,16 +37,15 @@ struct mu_wakeup {
 	mu_sigmask mask;
 	struct mu_kernel_action action;
 	bool masked, action_changed;
-	int *lender; /* futex: the thread with this tid runs with the priority
-			of a thread that watches this; NULL: there is none */
-	bool slow;   /* what it waits for has not come at once */
+	struct mu_lender *lender; /* or NULL */
+	bool slow;                /* what it waits for has not come at once */
 };
 
 /*
  * Block SIGCHLD and make sure that it is not ignored, in the calling thread.
- * LENDER is 0, or NULL.
+ * LENDER may be NULL.
  */
-void mu_wakeup_open(struct mu_wakeup *wakeup, int *lender);
+void mu_wakeup_open(struct mu_wakeup *wakeup, struct mu_lender *lender);
 
 /*
  * Sleep until SIGCHLD, DEADLINE_NS or a millisecond, whichever is first. False:
