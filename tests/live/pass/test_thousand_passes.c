@@ -1,8 +1,8 @@
 /*
- * 1,000 passes in a row in a busy program: eight threads allocate and free,
- * another queues signals, a timer expires every millisecond. Each answer is
- * right, and the program is unchanged: nothing of ours remains, and none of its
- * signals is lost.
+ * 1,000 passes in a row in a busy program: eight threads allocate and free, one
+ * of them most of the time, another queues signals, a timer expires every
+ * millisecond. Each answer is right, and the program is unchanged: nothing of
+ * ours remains, and none of its signals is lost.
  */
 #include <limits.h>
 
@@ -141,6 +141,8 @@ expect_queued_exact(void)
 #define PASSES 1000
 #define QUIET_PASSES 100
 #define CHURNERS 8
+#define STEPS 32        /* of 1 to 2 us mostly, between naps of 1 ms */
+#define BUSY_STEPS 2048 /* of one of the churners */
 #define PLANTED 5
 #define WATCHED_FDS 256
 
@@ -311,6 +313,7 @@ start_threads(void)
 
 	for (i = 0; i < CHURNERS; i++) {
 		churners[i].random = i + 1;
+		churners[i].steps = i == 0 ? BUSY_STEPS : STEPS;
 		churners[i].worker.body = churner_body;
 		churners[i].worker.context = &churners[i];
 		worker_start(&churners[i].worker);

@@ -87,7 +87,9 @@ trade(struct churner *churner, struct node **list)
 __attribute__((noinline)) void
 churn_on(struct churner *churner, struct node **list)
 {
+	struct timespec nap = { 0, 1000 * 1000 };
 	struct node *node;
+	unsigned long steps;
 	size_t held = 0;
 
 	while (__atomic_load_n(&resting, __ATOMIC_RELAXED) == 0) {
@@ -108,7 +110,10 @@ churn_on(struct churner *churner, struct node **list)
 				held -= held > 0;
 			}
 		}
-		__atomic_fetch_add(&churner->progress, 1, __ATOMIC_RELAXED);
+		steps =
+		    __atomic_add_fetch(&churner->progress, 1, __ATOMIC_RELAXED);
+		if (churner->steps > 0 && steps % churner->steps == 0)
+			nanosleep(&nap, NULL);
 	}
 	while ((node = pop(list)) != NULL)
 		free(node);

@@ -18,6 +18,7 @@ struct churner {
 	struct worker worker;
 	uint64_t random;
 	unsigned long progress;
+	unsigned long steps; /* between two naps of 1 ms; 0: no naps */
 };
 
 extern int resting; /* churn_on() returns when it is set */
