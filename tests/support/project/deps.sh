@@ -11,10 +11,10 @@ DEBIAN_SERVERS="nginx-light memcached"
 DEBIAN_WANTED="gdb strace zstd lz4 xz-utils git perl libglib2.0-dev
 	gcc-i686-linux-gnu libc6-i386 libc6-dev-i386-cross
 	gcc-aarch64-linux-gnu libc6-dev-arm64-cross libjemalloc-dev libmimalloc-dev
-	libgoogle-perftools-dev musl-tools python3-jsonschema libfontconfig1"
+	libgoogle-perftools-dev musl-tools python3-fastjsonschema libfontconfig1"
 FEDORA="gcc gcc-c++ make binutils glibc-devel pkgconf check-devel valgrind
 	python3 sqlite procps-ng jansson-devel elfutils-devel
-	elfutils-libelf-devel libbsd-devel binutils-devel python3-jsonschema"
+	elfutils-libelf-devel libbsd-devel binutils-devel python3-fastjsonschema"
 
 lacking() {
 	for package in $1; do
