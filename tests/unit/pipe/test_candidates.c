@@ -33,7 +33,7 @@ teardown(void)
 static void *
 send_all(void *arg)
 {
-	ck_assert(mu_candidates_send(writing_end, &heap.blocks));
+	ck_assert(mu_candidates_send(writing_end, &heap.blocks, NULL));
 	close(writing_end);
 	writing_end = -1;
 	return arg;
