@@ -42,6 +42,7 @@ all live/check/test_process_copy* looks at another process, from outside
 all live/check/test_remote_call* looks at another process, from outside
 all live/check/test_core_files looks at cores
 all live/check/check_servers.sh looks at other processes, from outside
+all live/command/watch.sh looks at another process, from outside
 all live/check/doctor.sh asks about other processes, itself
 signal,gdb,strace,sandbox,nobody live/faults/test_gap_sync_damaged damages what the collector holds; by signal there is none
 gdb live/stop/test_signal_stop_foreign sends queued signals for as long as gdb holds them back, until the user has none left

@@ -11,6 +11,7 @@ static const char usage[] =
     "       memunreachable [OPTION]... --core FILE [--exe"
     " FILE] [--sysroot DIR]\n"
     "       memunreachable [OPTION]... -- COMMAND [ARG]...\n"
+    "       memunreachable watch [OPTION]... {-p PID | -p NAME | -- COMMAND}\n"
     "       memunreachable --doctor [PID]\n"
     "       memunreachable --heap-dump FILE [--symbols DIR] [--html OUT]\n"
     "       memunreachable --diff A B [--symbols DIR]\n"
@@ -122,6 +123,18 @@ static const char reports[] =
     " auto)\n"
     "\n";
 
+static const char watching[] =
+    "Look again and again, and say what grows (watch):\n"
+    "      --every=TIME       from look to look: 60s, 500ms, 5m, 1h"
+    " (default 60s)\n"
+    "      --count=N          so many looks (default: until it ends, or Ctrl-C)\n"
+    "      --duration=TIME    for so long\n"
+    "      --csv=OUT          also write each look as a line of a table\n"
+    "      --prometheus=FILE  keep the latest look in this file, for a"
+    " textfile\n"
+    "                         collector\n"
+    "\n";
+
 static const char others[] = "  -h, --help             show this help\n"
 			     "  -V, --version          show the version\n"
 			     "\n";
@@ -142,6 +155,7 @@ mu_cli_help(FILE *out)
 	fputs(ways, out);
 	fputs(commands, out);
 	fputs(reports, out);
+	fputs(watching, out);
 	fputs(others, out);
 	fputs(statuses, out);
 }

@@ -18,6 +18,7 @@
 #include "lib/doctor/doctor.h"
 #include "lib/term/output.h"
 #include "lib/view/view.h"
+#include "lib/watch/watch.h"
 #include "lib/writers/exit_status.h"
 #include "lib/writers/leaks_text.h"
 #include "lib/writers/text_report.h"
@@ -321,6 +322,16 @@ filter(const struct mu_cli_options *options)
 	return complain(MU_EXIT_UNCHECKED, &why);
 }
 
+/* watch */
+static int
+watch(const struct mu_cli_options *options)
+{
+	struct mu_check wanted;
+
+	fill_check(&wanted, options);
+	return mu_watch(options, &wanted);
+}
+
 static int
 look(const struct mu_cli_options *options)
 {
@@ -403,6 +414,8 @@ main(int argc, char **argv)
 					       : MU_EXIT_UNCHECKED;
 	case MU_CLI_SYMBOLIZE:
 		return filter(&options);
+	case MU_CLI_WATCH:
+		return watch(&options);
 	default:
 		return look(&options);
 	}

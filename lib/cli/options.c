@@ -7,6 +7,8 @@
 #include "lib/term/safe_text.h"
 #include "mu/text.h"
 
+#define WATCH_EVERY_MS 60000
+
 #define P (1u << MU_CLI_PROCESS)
 #define C (1u << MU_CLI_CORE)
 #define X (1u << MU_CLI_COMMAND)
@@ -15,6 +17,7 @@
 #define F (1u << MU_CLI_DIFF)
 #define L (1u << MU_CLI_LEAKTRACER)
 #define S (1u << MU_CLI_SYMBOLIZE)
+#define W (1u << MU_CLI_WATCH)
 #define ALL (P | C | X | D | H | F | L)
 
 /* The subjects with which each option is valid. */
@@ -22,24 +25,25 @@ static const struct flag {
 	struct option option;
 	unsigned subjects;
 } flags[] = {
-	{ { "pid", required_argument, NULL, MU_CLI_OPT_PID }, P | D },
+	{ { "pid", required_argument, NULL, MU_CLI_OPT_PID }, P | D | W },
 	{ { "core", required_argument, NULL, MU_CLI_OPT_CORE }, C },
 	{ { "exe", required_argument, NULL, MU_CLI_OPT_EXE }, C | L },
 	{ { "sysroot", required_argument, NULL, MU_CLI_OPT_SYSROOT }, C },
 	{ { "doctor", optional_argument, NULL, MU_CLI_OPT_DOCTOR }, D },
-	{ { "stop", required_argument, NULL, MU_CLI_OPT_STOP }, P },
+	{ { "stop", required_argument, NULL, MU_CLI_OPT_STOP }, P | W },
 	{ { "timeout", required_argument, NULL, MU_CLI_OPT_TIMEOUT },
-	    P | C | X },
+	    P | C | X | W },
 	{ { "max-pause", required_argument, NULL, MU_CLI_OPT_MAX_PAUSE },
-	    P | X | D },
+	    P | X | D | W },
 	{ { "limit", required_argument, NULL, MU_CLI_OPT_LIMIT },
 	    P | C | X | H | F | L },
-	{ { "by", required_argument, NULL, MU_CLI_OPT_BY }, P | C | X },
+	{ { "by", required_argument, NULL, MU_CLI_OPT_BY }, P | C | X | W },
 	{ { "contents", no_argument, NULL, MU_CLI_OPT_CONTENTS }, P | C | X },
-	{ { "format", required_argument, NULL, MU_CLI_OPT_FORMAT }, P | C | X },
-	{ { "output", required_argument, NULL, MU_CLI_OPT_OUTPUT }, ALL },
-	{ { "quiet", no_argument, NULL, MU_CLI_OPT_QUIET }, ALL | S },
-	{ { "color", required_argument, NULL, MU_CLI_OPT_COLOR }, ALL | S },
+	{ { "format", required_argument, NULL, MU_CLI_OPT_FORMAT },
+	    P | C | X | W },
+	{ { "output", required_argument, NULL, MU_CLI_OPT_OUTPUT }, ALL | W },
+	{ { "quiet", no_argument, NULL, MU_CLI_OPT_QUIET }, ALL | S | W },
+	{ { "color", required_argument, NULL, MU_CLI_OPT_COLOR }, ALL | S | W },
 	{ { "signal", required_argument, NULL, MU_CLI_OPT_SIGNAL }, X },
 	{ { "children", no_argument, NULL, MU_CLI_OPT_CHILDREN }, X },
 	{ { "unchecked", required_argument, NULL, MU_CLI_OPT_UNCHECKED }, X },
@@ -53,27 +57,27 @@ static const struct flag {
 	{ { "all", no_argument, NULL, MU_CLI_OPT_ALL }, P | C | X },
 	{ { "in-use", no_argument, NULL, MU_CLI_OPT_IN_USE }, P | C | X },
 	{ { "max-memory", required_argument, NULL, MU_CLI_OPT_MAX_MEMORY },
-	    P | C | X },
+	    P | C | X | W },
 	{ { "workers", required_argument, NULL, MU_CLI_OPT_WORKERS },
-	    P | C | X },
-	{ { "confirm", no_argument, NULL, MU_CLI_OPT_CONFIRM }, P | X },
+	    P | C | X | W },
+	{ { "confirm", no_argument, NULL, MU_CLI_OPT_CONFIRM }, P | X | W },
 	{ { "pointer-mask", required_argument, NULL, MU_CLI_OPT_POINTER_MASK },
-	    P | C | X },
+	    P | C | X | W },
 	{ { "use-unaligned", optional_argument, NULL,
 	      MU_CLI_OPT_USE_UNALIGNED },
-	    P | C | X },
+	    P | C | X | W },
 	{ { "use-globals", optional_argument, NULL, MU_CLI_OPT_USE_GLOBALS },
-	    P | C | X },
+	    P | C | X | W },
 	{ { "use-stacks", optional_argument, NULL, MU_CLI_OPT_USE_STACKS },
-	    P | C | X },
+	    P | C | X | W },
 	{ { "use-registers", optional_argument, NULL,
 	      MU_CLI_OPT_USE_REGISTERS },
-	    P | C | X },
+	    P | C | X | W },
 	{ { "use-tls", optional_argument, NULL, MU_CLI_OPT_USE_TLS },
-	    P | C | X },
+	    P | C | X | W },
 	{ { "use-root-regions", optional_argument, NULL,
 	      MU_CLI_OPT_USE_ROOT_REGIONS },
-	    P | C | X },
+	    P | C | X | W },
 	{ { "heap-dump", required_argument, NULL, MU_CLI_OPT_HEAP_DUMP }, H },
 	{ { "diff", required_argument, NULL, MU_CLI_OPT_DIFF }, F },
 	{ { "leaktracer", required_argument, NULL, MU_CLI_OPT_LEAKTRACER }, L },
@@ -81,6 +85,11 @@ static const struct flag {
 	    H | F | L | S },
 	{ { "symbolize", optional_argument, NULL, MU_CLI_OPT_SYMBOLIZE }, S },
 	{ { "html", required_argument, NULL, MU_CLI_OPT_HTML }, H },
+	{ { "every", required_argument, NULL, MU_CLI_OPT_EVERY }, W },
+	{ { "duration", required_argument, NULL, MU_CLI_OPT_DURATION }, W },
+	{ { "count", required_argument, NULL, MU_CLI_OPT_COUNT }, W },
+	{ { "csv", required_argument, NULL, MU_CLI_OPT_CSV }, W },
+	{ { "prometheus", required_argument, NULL, MU_CLI_OPT_PROMETHEUS }, W },
 	{ { "help", no_argument, NULL, MU_CLI_OPT_HELP }, ~0u },
 	{ { "version", no_argument, NULL, MU_CLI_OPT_VERSION }, ~0u },
 };
@@ -106,6 +115,7 @@ static const struct subject {
 	{ MU_CLI_LEAKTRACER, "--leaktracer FILE" },
 	{ MU_CLI_SYMBOLIZE, "--symbolize" },
 	{ MU_CLI_COMMAND, "-- COMMAND" },
+	{ MU_CLI_WATCH, "watch" },
 };
 
 #define NUM_SUBJECTS (sizeof(subjects) / sizeof(*subjects))
@@ -116,7 +126,11 @@ static bool
 is_wanted(const struct mu_cli_options *options, bool doctor,
     enum mu_cli_subject subject)
 {
+	if (options->watch.wanted)
+		return subject == MU_CLI_WATCH;
 	switch (subject) {
+	case MU_CLI_WATCH:
+		return false;
 	case MU_CLI_PROCESS:
 		return options->pid != 0 && !doctor;
 	case MU_CLI_DOCTOR:
@@ -381,6 +395,7 @@ start_with(struct mu_cli_options *options, const char *environment,
 		.subject = MU_CLI_NONE,
 		.writer = mu_writers[0],
 		.by = MU_BY_STACK,
+		.watch = { .every_ms = WATCH_EVERY_MS },
 	};
 	mu_options_default(library);
 	mu_options_read(library, environment, warnings);
@@ -405,6 +420,27 @@ leave_time(struct mu_cli_options *options)
 		options->timeout_ms = least;
 }
 
+/* A watch has one process or command, and lines. */
+static enum mu_status
+check_watch(const struct mu_cli_options *options, struct mu_why *why)
+{
+	bool process = options->pid != 0 || options->watch.name != NULL;
+
+	if (!options->watch.wanted)
+		return MU_OK;
+	if (!process && options->command == NULL)
+		return mu_why(why, MU_ERR_ARGUMENT,
+		    "nothing to watch" MU_CURE
+		    "give -p PID, -p NAME or -- COMMAND");
+	if (process && options->command != NULL)
+		return mu_why(why, MU_ERR_ARGUMENT,
+		    "-p PID and -- COMMAND: one of them at a time");
+	if (options->writer == &mu_writer_html)
+		return mu_why(why, MU_ERR_ARGUMENT,
+		    "--format=html: a watch is text or json");
+	return MU_OK;
+}
+
 static enum mu_status
 parse_all(struct parse *parse, int argc, char **argv)
 {
@@ -425,6 +461,8 @@ parse_all(struct parse *parse, int argc, char **argv)
 	mu_options_reach_words(&options->library, &words);
 	status = take_rest(parse, argc, argv);
 	if (status == MU_OK)
+		status = check_watch(options, parse->why);
+	if (status == MU_OK)
 		status = cli_subject_choose(
 		    options, is_given(parse, MU_CLI_OPT_DOCTOR), parse->why);
 	return status == MU_OK ? check_subject(parse) : status;
@@ -437,6 +475,11 @@ mu_cli_options_parse(struct mu_cli_options *options, const char *environment,
 	struct parse parse = { .options = options, .why = why };
 
 	start_with(options, environment, warnings);
+	if (argc > 1 && strcmp(argv[1], "watch") == 0) {
+		options->watch.wanted = true;
+		argc--;
+		argv++;
+	}
 	return parse_all(&parse, argc, argv);
 }
 

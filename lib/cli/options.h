@@ -29,8 +29,19 @@ enum mu_cli_subject {
 	MU_CLI_DIFF,       /* --diff A B */
 	MU_CLI_LEAKTRACER, /* --leaktracer FILE */
 	MU_CLI_SYMBOLIZE,  /* --symbolize [FILE] */
+	MU_CLI_WATCH,      /* watch */
 	MU_CLI_HELP,
 	MU_CLI_VERSION,
+};
+
+/* Of "memunreachable watch". */
+struct mu_cli_watch {
+	bool wanted;
+	const char *name;             /* -p NAME; NULL: not given */
+	uint64_t every_ms;            /* between looks */
+	uint64_t duration_ms;         /* 0: no limit */
+	size_t count;                 /* of looks; 0: no limit */
+	const char *csv, *prometheus; /* files; NULL: not given */
 };
 
 /* Strings point into the argument vector. */
@@ -62,6 +73,7 @@ struct mu_cli_options {
 	size_t min_size, max_size; /* of blocks that get one; 0: not given */
 	const struct mu_writer *writer; /* --format */
 	enum mu_style_when color;
+	struct mu_cli_watch watch;
 };
 
 /*

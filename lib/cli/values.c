@@ -17,6 +17,7 @@
 #define FRAMES_MAX 256  /* the limit of malloc_debug */
 #define RETAINED 10     /* holders that are shown by default */
 #define RETAINED_MAX 1000
+#define TIME_MAX_MS (10 * 366 * 86400000ull) /* ten years */
 #define WHY 3        /* blocks of a type that are shown by default */
 #define VALUE_MAX 40 /* longer texts are not numbers */
 #define COMPLAINT_SIZE 512
@@ -200,6 +201,28 @@ take_choice(struct mu_cli_options *options, const struct mu_cli_value *value,
 	return status;
 }
 
+static bool
+is_number(const char *text)
+{
+	return text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
+}
+
+/* A watch takes a name as well. */
+static enum mu_status
+take_name(struct mu_cli_options *options, const struct mu_cli_value *value,
+    struct mu_why *why)
+{
+	if (value->text[0] == '\0' || strchr(value->text, '/') != NULL)
+		return expected(value,
+		    "the number or the name of a process, such as 4711 or"
+		    " served",
+		    why);
+	if (options->pid != 0 || options->watch.name != NULL)
+		return mu_why(why, MU_ERR_ARGUMENT, "one process at a time");
+	options->watch.name = value->text;
+	return MU_OK;
+}
+
 static enum mu_status
 take_pid(struct mu_cli_options *options, const struct mu_cli_value *value,
     struct mu_why *why)
@@ -207,9 +230,13 @@ take_pid(struct mu_cli_options *options, const struct mu_cli_value *value,
 	struct mu_token token = { value->text, strlen(value->text) };
 	uint64_t pid;
 
+	if (options->watch.wanted && !is_number(value->text))
+		return take_name(options, value, why);
 	if (!mu_token_number(token, PID_MAX, &pid) || pid == 0)
 		return expected(
 		    value, "the number of a process, such as 4711", why);
+	if (options->watch.name != NULL)
+		return mu_why(why, MU_ERR_ARGUMENT, "one process at a time");
 	if (options->pid != 0)
 		return mu_why(why, MU_ERR_ARGUMENT,
 		    "%d and %d: one process at a time", options->pid, (int)pid);
@@ -338,6 +365,48 @@ take_file(
 	return MU_OK;
 }
 
+/* 60, 60s, 500ms, 5m, 1h, 2d: milliseconds, at least one. */
+static enum mu_status
+take_time(const struct mu_cli_value *value, uint64_t *ms, struct mu_why *why)
+{
+	static const struct {
+		const char *suffix;
+		uint64_t ms;
+	} units[] = {
+		{ "", 1000 },
+		{ "s", 1000 },
+		{ "ms", 1 },
+		{ "m", 60 * 1000 },
+		{ "h", 60 * 60 * 1000 },
+		{ "d", 24 * 60 * 60 * 1000 },
+	};
+	struct mu_token token = { value->text, strlen(value->text) };
+	uint64_t number;
+	size_t i;
+
+	if (mu_token_take_number(&token, &number) && number > 0) {
+		for (i = 0; i < sizeof(units) / sizeof(*units); i++)
+			if (strcmp(token.text, units[i].suffix) == 0 &&
+			    number <= TIME_MAX_MS / units[i].ms) {
+				*ms = number * units[i].ms;
+				return MU_OK;
+			}
+	}
+	return expected(value, "a time, such as 60s, 500ms, 5m, 1h or 2d", why);
+}
+
+static enum mu_status
+take_count(const struct mu_cli_value *value, size_t *count, struct mu_why *why)
+{
+	struct mu_token token = { value->text, strlen(value->text) };
+	uint64_t number;
+
+	if (!mu_token_number(token, SIZE_MAX, &number) || number == 0)
+		return expected(value, "a number, 1 or more", why);
+	*count = number;
+	return MU_OK;
+}
+
 /* "-" is standard input, like a missing name. */
 static enum mu_status
 take_log(struct mu_cli_options *options, const struct mu_cli_value *value,
@@ -429,6 +498,16 @@ mu_cli_value_take(struct mu_cli_options *options,
 	case MU_CLI_OPT_USE_TLS:
 	case MU_CLI_OPT_USE_ROOT_REGIONS:
 		return take_same(options, value, why);
+	case MU_CLI_OPT_EVERY:
+		return take_time(value, &options->watch.every_ms, why);
+	case MU_CLI_OPT_DURATION:
+		return take_time(value, &options->watch.duration_ms, why);
+	case MU_CLI_OPT_COUNT:
+		return take_count(value, &options->watch.count, why);
+	case MU_CLI_OPT_CSV:
+		return take_file(value, &options->watch.csv, why);
+	case MU_CLI_OPT_PROMETHEUS:
+		return take_file(value, &options->watch.prometheus, why);
 	case MU_CLI_OPT_QUIET:
 		options->quiet = true;
 		return MU_OK;

@@ -52,6 +52,11 @@ enum mu_cli_flag {
 	MU_CLI_OPT_WHY,
 	MU_CLI_OPT_ALL,
 	MU_CLI_OPT_IN_USE,
+	MU_CLI_OPT_EVERY,
+	MU_CLI_OPT_DURATION,
+	MU_CLI_OPT_COUNT,
+	MU_CLI_OPT_CSV,
+	MU_CLI_OPT_PROMETHEUS,
 };
 
 struct mu_cli_value {

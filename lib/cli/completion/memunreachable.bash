@@ -18,7 +18,7 @@ _memunreachable() {
 		return
 		;;
 	--core | --exe | -o | --output | --heap-dump | --diff | --leaktracer | \
-		--html | --symbolize)
+		--html | --symbolize | --csv | --prometheus)
 		_filedir
 		return
 		;;
@@ -56,7 +56,8 @@ _memunreachable() {
 		mapfile -t COMPREPLY < <(compgen -W 'stack shape type module block' -- "$cur")
 		return
 		;;
-	--pointer-mask | --timeout | --max-pause | --limit | --max-memory | --workers | --backtrace-size | --why)
+	--pointer-mask | --timeout | --max-pause | --limit | --max-memory | --workers | --backtrace-size | --why | \
+		--every | --count | --duration)
 		return
 		;;
 	esac
@@ -67,6 +68,12 @@ _memunreachable() {
 		return
 	fi
 
+	# The first word may be one of ours.
+	if [[ $cword -eq 1 && $cur == w* ]]; then
+		COMPREPLY=(watch)
+		return
+	fi
+
 	mapfile -t COMPREPLY < <(compgen -W '--pid= --core= --exe= --sysroot=
 		--doctor --stop= --timeout= --max-pause= --max-memory= --workers= --signal=
 		--confirm --pointer-mask= --use-unaligned --use-globals=
@@ -74,7 +81,7 @@ _memunreachable() {
 		--children --unchecked= --backtrace --backtrace-size= --limit= --by= --contents
 		--retained --why= --all --in-use
 		--format= --output= --quiet --color= --heap-dump= --diff=
-		--leaktracer= --symbolize --symbols= --html= --help --version' -- "$cur")
+		--leaktracer= --symbolize --symbols= --html= --every= --count= --duration= --csv= --prometheus= --help --version' -- "$cur")
 	[[ ${COMPREPLY-} == *= ]] && compopt -o nospace
 } &&
 	complete -F _memunreachable memunreachable

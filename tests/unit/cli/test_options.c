@@ -281,7 +281,8 @@ TEST(files_of_recorders_alone)
 	    "--symbols goes with --heap-dump FILE or --diff A B or"
 	    " --leaktracer FILE or --symbolize only");
 	assert_complaint("--heap-dump a --format=json",
-	    "--format goes with -p PID or --core FILE or -- COMMAND only");
+	    "--format goes with -p PID or --core FILE or -- COMMAND or"
+	    " watch only");
 	assert_complaint(
 	    "--heap-dump=", "--heap-dump=: expected the name of a file");
 	assert_complaint("--diff a ~", "--diff=: expected the name of a file");
@@ -321,7 +322,8 @@ TEST(unknown_options)
 	assert_complaint("--foo -p 1", "no such option: --foo");
 	assert_complaint("-x", "no such option: -x");
 	assert_complaint("--co -p 1",
-	    "--co could be --core, --contents, --color, --confirm");
+	    "--co could be --core, --contents, --color, --confirm,"
+	    " --count");
 	assert_complaint("-p", "--pid needs a value after it");
 	assert_complaint("--core", "--core needs a value after it");
 	assert_complaint("--contents=1 -p 1", "--contents takes no value");
@@ -397,9 +399,52 @@ TEST(nothing_is_without_effect)
 	assert_complaint(
 	    "--core c --children", "--children goes with -- COMMAND only");
 	assert_complaint(
-	    "--core c --stop=fork", "--stop goes with -p PID only");
+	    "--core c --stop=fork", "--stop goes with -p PID or watch only");
 	assert_complaint("--doctor --limit=1",
 	    "--limit goes with -p PID or --core FILE or --heap-dump FILE or"
 	    " --diff A B or --leaktracer FILE or -- COMMAND only");
 	parse_well("--format=json -- ls");
+}
+
+TEST(a_watch)
+{
+	parse_well("watch -p 4711");
+	ck_assert_int_eq(options.subject, MU_CLI_WATCH);
+	ck_assert_int_eq(options.pid, 4711);
+	ck_assert_ptr_null(options.watch.name);
+	ck_assert_uint_eq(options.watch.every_ms, 60000);
+	ck_assert_uint_eq(options.watch.count, 0);
+	ck_assert_uint_eq(options.watch.duration_ms, 0);
+	parse_well("watch -p served --every=500ms --count=3 --duration 2h");
+	ck_assert_str_eq(options.watch.name, "served");
+	ck_assert_uint_eq(options.watch.every_ms, 500);
+	ck_assert_uint_eq(options.watch.count, 3);
+	ck_assert_uint_eq(options.watch.duration_ms, 7200000);
+	parse_well("watch --every=1d --format=json -- served watch");
+	ck_assert_str_eq(options.command[1], "watch");
+	ck_assert_uint_eq(options.watch.every_ms, 86400000);
+	assert_complaint(
+	    "watch", "nothing to watch; give -p PID, -p NAME or -- COMMAND");
+	assert_complaint("watch -p 1 -- served",
+	    "-p PID and -- COMMAND: one of them at a time");
+	assert_complaint("watch -p 1 -p served", "one process at a time");
+	assert_complaint("watch -p served -p 1", "one process at a time");
+	assert_complaint("-p 1 --every=3", "--every goes with watch only");
+	assert_complaint("watch -p 1 --format=html",
+	    "--format=html: a watch is text or json");
+	ck_assert(parse("watch -p 1 --retained") == MU_ERR_ARGUMENT);
+	ck_assert(parse("-p served") == MU_ERR_ARGUMENT);
+}
+
+static const char *const no_times[] = { "0", "", "-1", "1y", "1.5s", "s",
+	"99999999999999999999", "999999999999d" };
+
+TEST_LOOP(no_time_of_a_watch, 0, sizeof(no_times) / sizeof(*no_times))
+{
+	char words[64];
+
+	snprintf(words, sizeof(words), "watch -p 1 --every=%s", no_times[_i]);
+	ck_assert(parse(words) == MU_ERR_ARGUMENT);
+	ck_assert_ptr_nonnull(strstr(
+	    why.text, "expected a time, such as 60s, 500ms, 5m, 1h or 2d"));
 }

@@ -1,0 +1,185 @@
+#include "lib/watch/growth.h"
+
+#define RISES 3       /* new maxima, in all */
+#define RISES_LATER 2 /* of them in the later looks */
+#define HOUR_NS 3600e9
+
+/* The deepest fall from any value to a later one. */
+static uint64_t
+deepest_fall(const uint64_t *values, size_t count)
+{
+	uint64_t high = 0, fall = 0;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		if (values[i] > high)
+			high = values[i];
+		if (high - values[i] > fall)
+			fall = high - values[i];
+	}
+	return fall;
+}
+
+/* How often VALUES[AT] occurs, if it is the first such one; else 0. */
+static double
+ties(const uint64_t *values, size_t count, size_t at)
+{
+	double same = 0;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		if (values[i] != values[at])
+			continue;
+		if (i < at)
+			return 0;
+		same++;
+	}
+	return same;
+}
+
+/*
+ * The test of Mann and Kendall, one-sided, with the correction for ties: pairs
+ * that rise against pairs that fall.
+ */
+static bool
+rises_in_order(const uint64_t *values, size_t count, double certain)
+{
+	double n = (double)count, same, score = 0, variance;
+	size_t i, j;
+
+	variance = n * (n - 1) * (2 * n + 5);
+	for (i = 0; i < count; i++) {
+		for (j = i + 1; j < count; j++)
+			score +=
+			    (values[j] > values[i]) - (values[j] < values[i]);
+		same = ties(values, count, i);
+		variance -= same * (same - 1) * (2 * same + 5);
+	}
+	variance /= 18;
+	/* (score - 1) / sqrt(variance) > certain, without libm */
+	return score > 1 &&
+	    (score - 1) * (score - 1) > certain * certain * variance;
+}
+
+static uint64_t
+gain(uint64_t before, uint64_t after)
+{
+	return after > before ? after - before : 0;
+}
+
+/* How often there is a new maximum. */
+static size_t
+count_rises(const uint64_t *values, size_t count)
+{
+	uint64_t high = values[0];
+	size_t i, rises = 0;
+
+	for (i = 1; i < count; i++) {
+		rises += values[i] > high;
+		high = values[i] > high ? values[i] : high;
+	}
+	return rises;
+}
+
+/*
+ * True if no new maximum was reached for longer than twice what separated
+ * earlier ones, or if the second half gains less than one PART of what the
+ * first one did.
+ */
+static bool
+has_stopped(const uint64_t *values, size_t count, unsigned part)
+{
+	size_t i, quiet = 0, gap = 0, half = (count - 1) / 2;
+	uint64_t high = values[0];
+
+	for (i = 1; i < count; i++) {
+		if (values[i] <= high) {
+			quiet++;
+			continue;
+		}
+		high = values[i];
+		if (quiet > gap)
+			gap = quiet;
+		quiet = 0;
+	}
+	return quiet > 2 * gap + 1 ||
+	    gain(values[half], values[count - 1]) <
+	    gain(values[0], values[half]) / part;
+}
+
+/*
+ * True if each quarter gains less than three quarters of what the one before
+ * did.
+ */
+static bool
+levels_off(const uint64_t *values, size_t count)
+{
+	size_t step = (count - 1) / 4, i;
+	uint64_t before = UINT64_MAX, now;
+
+	if (step < 2)
+		return false;
+	for (i = 1; i < 4; i++) {
+		now = gain(values[count - 1 - (4 - i) * step],
+		    values[count - 1 - (3 - i) * step]);
+		if (now >= before / 4 * 3)
+			return false;
+		before = now;
+	}
+	return true;
+}
+
+static double
+slope_per_hour(const uint64_t *values, const uint64_t *times_ns, size_t count)
+{
+	double x, y, n = (double)count;
+	double sum_x = 0, sum_y = 0, sum_xx = 0, sum_xy = 0, spread;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		x = (double)(times_ns[i] - times_ns[0]) / HOUR_NS;
+		y = (double)values[i] - (double)values[0];
+		sum_x += x;
+		sum_y += y;
+		sum_xx += x * x;
+		sum_xy += x * y;
+	}
+	spread = n * sum_xx - sum_x * sum_x;
+	return spread > 0 ? (n * sum_xy - sum_x * sum_y) / spread : 0;
+}
+
+/* A quarter for the warm-up, but at least four looks remain. */
+static size_t
+later_looks(size_t count)
+{
+	size_t from = count / 4;
+
+	return from + MU_GROWTH_LOOKS > count ? count - MU_GROWTH_LOOKS : from;
+}
+
+struct mu_growth
+mu_growth_judge(const uint64_t *values, const uint64_t *times_ns, size_t count,
+    const struct mu_growth_rule *rule)
+{
+	struct mu_growth growth = { .grows = false };
+	const uint64_t *later;
+	size_t num_later;
+
+	if (count < MU_GROWTH_LOOKS)
+		return growth;
+	growth.from = later_looks(count);
+	later = values + growth.from;
+	num_later = count - growth.from;
+	growth.gained = gain(later[0], values[count - 1]);
+	growth.per_hour =
+	    slope_per_hour(later, times_ns + growth.from, num_later);
+	growth.grows = growth.gained > 0 && growth.gained >= rule->least &&
+	    growth.gained / 2 >= deepest_fall(later, num_later) &&
+	    count_rises(values, count) >= RISES &&
+	    count_rises(later, num_later) >= RISES_LATER &&
+	    growth.per_hour > 0 &&
+	    rises_in_order(later, num_later, rule->certain) &&
+	    !has_stopped(later, num_later, rule->curve ? 2 : 3) &&
+	    !(rule->curve && levels_off(values, count));
+	return growth;
+}

@@ -1,0 +1,129 @@
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/watch/lines.h"
+#include "lib/writers/json_values.h"
+#include "lib/writers/status_word.h"
+#include "mu/sys.h"
+
+static json_t *
+count_if(bool known, uint64_t count)
+{
+	return known ? mu_json_count(count) : json_null();
+}
+
+static json_t *
+seconds(uint64_t ns)
+{
+	return json_real((double)ns / (double)MU_NS_PER_SEC);
+}
+
+/* Write OBJECT, which is released, as one line. */
+static bool
+put_line(const struct mu_out *out, json_t *object, bool ok)
+{
+	char *text = ok ? json_dumps(object, JSON_ENSURE_ASCII) : NULL;
+
+	if (text != NULL) {
+		out->put(out->ctx, text, strlen(text));
+		out->put(out->ctx, "\n", 1);
+	}
+	ok = text != NULL;
+	free(text);
+	json_decref(object);
+	return ok;
+}
+
+static bool
+set_subject(json_t *object, const struct mu_watch_look *look)
+{
+	bool ok = true;
+
+	ok &= mu_json_set(
+	    object, "time", json_string(mu_watch_time(look->real_ns).text));
+	ok &= mu_json_set(object, "pid", json_integer(look->pid));
+	ok &= mu_json_set(object, "program", mu_json_text(look->program));
+	return ok;
+}
+
+bool
+mu_watch_json_look(const struct mu_out *out, const struct mu_watch_look *look,
+    uint64_t next_ns)
+{
+	bool checked = mu_watch_look_checked(look);
+	json_t *object = json_object();
+	bool ok = set_subject(object, look);
+
+	ok &= mu_json_set(
+	    object, "rss_bytes", count_if(look->rss > 0, look->rss));
+	ok &= mu_json_set(
+	    object, "pss_bytes", count_if(look->pss > 0, look->pss));
+#define SET(name, value) \
+	ok &= mu_json_set(object, name, count_if(checked, look->value))
+	SET("heap_live_bytes", live);
+	SET("heap_live_blocks", live_blocks);
+	SET("heap_lost_bytes", lost);
+	SET("heap_lost_blocks", lost_blocks);
+	SET("heap_free_bytes", held_free);
+	SET("new_lost_bytes", new_lost);
+#undef SET
+	ok &= mu_json_set(object, "pause_ns", mu_json_count(look->pause_ns));
+	ok &= mu_json_set(
+	    object, "status", json_string(mu_status_word(look->status)));
+	ok &= mu_json_set(object, "reason", mu_json_text(look->reason));
+	ok &= mu_json_set(object, "restarted", json_boolean(look->restarted));
+	ok &= mu_json_set(object, "next_seconds", seconds(next_ns));
+	return put_line(out, object, ok);
+}
+
+static json_t *
+growing_array(const struct mu_watch_result *result)
+{
+	json_t *array = json_array(), *object;
+	const struct mu_watch_growing *growing;
+	bool ok = array != NULL, filled;
+	size_t i;
+
+	for (i = 0; ok && i < result->num_growing; i++) {
+		growing = &result->growing[i];
+		object = json_object();
+		filled =
+		    mu_json_set(object, "name", mu_json_text(growing->name));
+		filled &= mu_json_set(object, "kind",
+		    json_string(mu_watch_kind_word(growing->kind)));
+		filled &= mu_json_set(
+		    object, "bytes_per_hour", json_real(growing->per_hour));
+		filled &=
+		    mu_json_set(object, "share", json_real(growing->share));
+		filled &= mu_json_set(
+		    object, "gained_bytes", mu_json_count(growing->gained));
+		ok = json_array_append_new(
+			 array, mu_json_done(object, filled)) == 0;
+	}
+	return mu_json_done(array, ok);
+}
+
+bool
+mu_watch_json_verdict(const struct mu_out *out,
+    const struct mu_watch_result *result, const struct mu_watch_look *last)
+{
+	json_t *object = json_object();
+	bool ok = set_subject(object, last);
+
+	ok &= mu_json_set(object, "verdict",
+	    json_string(mu_watch_verdict_word(result->verdict)));
+	ok &=
+	    mu_json_set(object, "bytes_per_hour", json_real(result->per_hour));
+	ok &=
+	    mu_json_set(object, "gained_bytes", mu_json_count(result->gained));
+	ok &= mu_json_set(object, "growing", growing_array(result));
+	ok &= mu_json_set(object, "looks", mu_json_count(result->looks));
+	ok &= mu_json_set(
+	    object, "unchecked_looks", mu_json_count(result->unchecked));
+	ok &= mu_json_set(
+	    object, "partial_looks", mu_json_count(result->partial));
+	ok &= mu_json_set(object, "span_seconds", seconds(result->span_ns));
+	ok &= mu_json_set(object, "reason", mu_json_text(result->reason));
+	return put_line(out, object, ok);
+}

@@ -1,0 +1,46 @@
+/*
+ * A watch as lines: for people, as JSON objects, as CSV, and for Prometheus.
+ *
+ * Runs in: the command.
+ */
+#ifndef LIB_WATCH_LINES_H
+#define LIB_WATCH_LINES_H
+
+#include <stdio.h>
+
+#include "lib/watch/verdict.h"
+#include "mu/status.h"
+
+/* "2026-11-28T17:21:24.042Z" (RFC 3339) */
+struct mu_watch_time {
+	char text[32];
+};
+struct mu_watch_time mu_watch_time(uint64_t real_ns);
+
+/* The names of the columns, and one line of them. */
+void mu_watch_text_head(const struct mu_out *out);
+void mu_watch_text_look(
+    const struct mu_out *out, const struct mu_watch_look *look);
+
+/*
+ * One object, and a newline. NEXT_NS: how long until the next look. Returns
+ * false without memory.
+ */
+bool mu_watch_json_look(const struct mu_out *out,
+    const struct mu_watch_look *look, uint64_t next_ns);
+bool mu_watch_json_verdict(const struct mu_out *out,
+    const struct mu_watch_result *result, const struct mu_watch_look *last);
+
+/* RFC 4180, but lines end with a newline. */
+void mu_watch_csv_head(const struct mu_out *out);
+void mu_watch_csv_look(
+    const struct mu_out *out, const struct mu_watch_look *look);
+
+/*
+ * Prometheus' text format: what a textfile collector reads. What the look does
+ * not know is left out.
+ */
+void mu_watch_prometheus(
+    const struct mu_out *out, const struct mu_watch_look *look);
+
+#endif

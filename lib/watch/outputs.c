@@ -1,0 +1,173 @@
+#include "lib/watch/outputs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/term/output.h"
+#include "lib/term/safe_text.h"
+#include "mu/report_file.h"
+#include "mu/sys.h"
+
+/* Others read it: the collector is another user. */
+#define PROMETHEUS_MODE 0644
+
+static FILE *
+open_file(const char *path, struct mu_why *why)
+{
+	const char *reason = "no memory";
+	FILE *file = NULL;
+	int fd = mu_report_file_open(path, 0, &reason);
+
+	if (fd >= 0) {
+		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+		(void)!ftruncate(fd, 0); /* a FIFO has no length */
+		file = fdopen(fd, "w");
+		if (file == NULL)
+			close(fd);
+	}
+	if (file == NULL)
+		mu_why(why, MU_ERR_RESOURCES, "%s cannot be written: %s",
+		    mu_safe_argument(path).text, reason);
+	return file;
+}
+
+enum mu_status
+mu_watch_outputs_open(struct mu_watch_outputs *outputs, FILE *lines,
+    const char *path, const char *csv, struct mu_why *why)
+{
+	struct mu_out table;
+
+	outputs->lines = lines;
+	if (path != NULL) {
+		outputs->file = open_file(path, why);
+		if (outputs->file == NULL)
+			return MU_ERR_RESOURCES;
+		outputs->lines = outputs->file;
+	}
+	if (csv == NULL)
+		return MU_OK;
+	outputs->csv = open_file(csv, why);
+	if (outputs->csv == NULL)
+		return MU_ERR_RESOURCES;
+	table = mu_out_file(outputs->csv);
+	mu_watch_csv_head(&table);
+	return MU_OK;
+}
+
+void
+mu_watch_outputs_close(struct mu_watch_outputs *outputs)
+{
+	if (outputs->file != NULL)
+		fclose(outputs->file);
+	if (outputs->csv != NULL)
+		fclose(outputs->csv);
+}
+
+/* Replace the file at PATH by what LOOK says, at once. */
+static bool
+replace_file(
+    const char *path, const struct mu_watch_look *look, struct mu_why *why)
+{
+	char name[PATH_MAX];
+	struct mu_out out;
+	FILE *file = NULL;
+	bool written;
+	int fd, length;
+
+	/* The collector reads names that end with ".prom". */
+	length = snprintf(name, sizeof(name), "%s.XXXXXX", path);
+	fd = length < (int)sizeof(name) ? mkostemp(name, O_CLOEXEC) : -1;
+	if (fd >= 0)
+		file = fdopen(fd, "w");
+	if (file == NULL) {
+		if (fd >= 0)
+			close(fd);
+		mu_why(why, MU_ERR_RESOURCES, "%s cannot be written: %s",
+		    mu_safe_argument(path).text, strerror(errno));
+		return false;
+	}
+	out = mu_out_file(file);
+	mu_watch_prometheus(&out, look);
+	written = mu_output_flush(file) && fchmod(fd, PROMETHEUS_MODE) == 0;
+	fclose(file);
+	if (written && rename(name, path) == 0)
+		return true;
+	mu_why(why, MU_ERR_RESOURCES, "%s cannot be written: %s",
+	    mu_safe_argument(path).text, strerror(errno));
+	unlink(name);
+	return false;
+}
+
+/* A head before the first line, and the date when it changes. */
+static void
+put_head(struct mu_watch_outputs *outputs, const struct mu_out *out,
+    uint64_t real_ns)
+{
+	time_t seconds = (time_t)(real_ns / MU_NS_PER_SEC);
+	char date[32];
+	struct tm tm;
+
+	localtime_r(&seconds, &tm);
+	if (tm.tm_mday == outputs->day)
+		return;
+	outputs->day = tm.tm_mday;
+	strftime(date, sizeof(date), "%F", &tm);
+	mu_put(out, "%s\n", date);
+	mu_watch_text_head(out);
+}
+
+static bool
+flush_lines(const struct mu_watch_outputs *outputs, struct mu_why *why)
+{
+	if (mu_output_flush(outputs->lines) &&
+	    (outputs->csv == NULL || mu_output_flush(outputs->csv)))
+		return true;
+	mu_why(why, MU_ERR_RESOURCES, "a line could not be written");
+	return false;
+}
+
+bool
+mu_watch_outputs_look(struct mu_watch_outputs *outputs,
+    const struct mu_watch_look *look, uint64_t next_ns, struct mu_why *why)
+{
+	struct mu_out out = mu_out_file(outputs->lines), table;
+
+	if (outputs->json) {
+		if (!mu_watch_json_look(&out, look, next_ns)) {
+			mu_why(why, MU_ERR_NO_MEMORY, "no memory for a line");
+			return false;
+		}
+	} else {
+		put_head(outputs, &out, look->real_ns);
+		mu_watch_text_look(&out, look);
+	}
+	if (outputs->csv != NULL) {
+		table = mu_out_file(outputs->csv);
+		mu_watch_csv_look(&table, look);
+	}
+	return flush_lines(outputs, why) &&
+	    (outputs->prometheus == NULL ||
+		replace_file(outputs->prometheus, look, why));
+}
+
+bool
+mu_watch_outputs_verdict(struct mu_watch_outputs *outputs,
+    const struct mu_watch_result *result, const struct mu_watch_look *last,
+    struct mu_why *why)
+{
+	struct mu_out out = mu_out_file(outputs->lines);
+
+	if (!outputs->json)
+		mu_watch_verdict_text(&out, result);
+	else if (!mu_watch_json_verdict(&out, result, last)) {
+		mu_why(why, MU_ERR_NO_MEMORY, "no memory for the verdict");
+		return false;
+	}
+	return flush_lines(outputs, why);
+}

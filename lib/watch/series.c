@@ -1,0 +1,155 @@
+#include "lib/watch/series.h"
+
+#include <bsd/string.h>
+#include <string.h>
+
+const char *
+mu_watch_kind_word(enum mu_watch_kind kind)
+{
+	return kind == MU_WATCH_LOST ? "lost" : "live";
+}
+
+/* Keep the first, third, fifth... of COUNT values. */
+static void
+halve(uint64_t *values, size_t count)
+{
+	size_t i;
+
+	for (i = 0; 2 * i < count; i++)
+		values[i] = values[2 * i];
+}
+
+static void
+thin_out(struct mu_series *series)
+{
+	size_t i;
+
+	halve(series->times_ns, series->count);
+	for (i = 0; i < MU_SERIES_TOTALS; i++)
+		halve(series->totals[i], series->count);
+	for (i = 0; i < series->num_lines; i++)
+		halve(series->lines[i].values, series->count);
+	series->count = (series->count + 1) / 2;
+	series->stride *= 2;
+}
+
+/*
+ * The place of the look that comes next: a new one, or that of the latest,
+ * which was kept only for being that.
+ */
+static size_t
+next_place(struct mu_series *series)
+{
+	if (series->stride == 0)
+		series->stride = 1;
+	if (series->count > 0 && (series->taken - 1) % series->stride != 0)
+		return series->count - 1;
+	if (series->count == MU_SERIES_LOOKS)
+		thin_out(series);
+	return series->count++;
+}
+
+static struct mu_series_line *
+find_line(struct mu_series *series, const struct mu_watch_group *group)
+{
+	size_t i;
+
+	for (i = 0; i < series->num_lines; i++)
+		if (series->lines[i].kind == group->kind &&
+		    strcmp(series->lines[i].name, group->name) == 0)
+			return &series->lines[i];
+	return NULL;
+}
+
+/*
+ * A line for GROUP, which had no bytes before; where there is no room, that of
+ * the group with the fewest bytes at PLACE. NULL if GROUP has still fewer.
+ */
+static struct mu_series_line *
+new_line(
+    struct mu_series *series, const struct mu_watch_group *group, size_t place)
+{
+	struct mu_series_line *line = &series->lines[0];
+	size_t i;
+
+	if (series->num_lines < MU_SERIES_LINES) {
+		line = &series->lines[series->num_lines++];
+	} else {
+		for (i = 1; i < series->num_lines; i++)
+			if (series->lines[i].values[place] <
+			    line->values[place])
+				line = &series->lines[i];
+		if (group->bytes <= line->values[place])
+			return NULL;
+	}
+	memset(line, 0, sizeof(*line));
+	strlcpy(line->name, group->name, sizeof(line->name));
+	line->kind = group->kind;
+	return line;
+}
+
+/*
+ * Live groups are not known in every look: they are then as before, and before
+ * the first one that knows them, as there.
+ */
+static void
+add_groups(
+    struct mu_series *series, const struct mu_watch_look *look, size_t place)
+{
+	struct mu_series_line *line;
+	size_t i, j;
+
+	for (i = 0; i < series->num_lines; i++) {
+		line = &series->lines[i];
+		if (line->kind == MU_WATCH_LIVE && !look->typed) {
+			if (place > 0)
+				line->values[place] = line->values[place - 1];
+			continue;
+		}
+		line->values[place] = line->blocks = 0;
+	}
+	for (i = 0; i < look->num_groups; i++) {
+		line = find_line(series, &look->groups[i]);
+		if (line == NULL)
+			line = new_line(series, &look->groups[i], place);
+		if (line == NULL)
+			continue;
+		line->values[place] = look->groups[i].bytes;
+		for (j = 0;
+		     line->kind == MU_WATCH_LIVE && !series->typed && j < place;
+		     j++)
+			line->values[j] = line->values[place];
+		line->blocks = look->groups[i].blocks;
+	}
+	series->typed |= look->typed != 0;
+}
+
+void
+mu_series_add(struct mu_series *series, const struct mu_watch_look *look)
+{
+	uint64_t held = look->live + look->lost + look->held_free;
+	size_t place;
+
+	if (!mu_watch_look_checked(look)) {
+		series->unchecked++;
+		series->status = look->status;
+		strlcpy(series->reason, look->reason, sizeof(series->reason));
+		return;
+	}
+	if (look->status == MEMUNREACHABLE_PARTIAL)
+		series->partial++;
+	place = next_place(series);
+	if (series->taken++ == 0) {
+		series->first_live = look->live;
+		series->first_lost = look->lost;
+	}
+	series->last_lost = look->lost;
+	series->times_ns[place] = look->mono_ns;
+	series->totals[MU_SERIES_LIVE][place] = look->live;
+	series->totals[MU_SERIES_LOST][place] = look->lost;
+	series->totals[MU_SERIES_FREE][place] = look->held_free;
+	series->totals[MU_SERIES_HEAP][place] = held;
+	series->totals[MU_SERIES_OUTSIDE][place] =
+	    look->anon > held ? look->anon - held : 0;
+	add_groups(series, look, place);
+}

@@ -1,0 +1,55 @@
+/*
+ * What a watch keeps of its looks: the totals, and the bytes of each group. Its
+ * size is fixed: when there is no room for another look, every other one is
+ * left out, and from then on only each second, fourth, eighth one is kept,
+ * besides the latest one.
+ *
+ * Pure.
+ */
+#ifndef LIB_WATCH_SERIES_H
+#define LIB_WATCH_SERIES_H
+
+#include "lib/watch/look.h"
+
+#define MU_SERIES_LOOKS 96
+#define MU_SERIES_LINES 512
+
+struct mu_series_line {
+	char name[MU_WATCH_NAME];
+	enum mu_watch_kind kind;
+	uint64_t blocks;                  /* in the latest look */
+	uint64_t values[MU_SERIES_LOOKS]; /* bytes */
+};
+
+enum mu_series_total {
+	MU_SERIES_LIVE,
+	MU_SERIES_LOST,
+	MU_SERIES_FREE,
+	MU_SERIES_HEAP,    /* these three */
+	MU_SERIES_OUTSIDE, /* resident beyond all of the heap */
+	MU_SERIES_TOTALS
+};
+
+/* Looks at one process; zero is empty. */
+struct mu_series {
+	size_t count;  /* looks in the arrays, which checked the heap */
+	size_t stride; /* each so many looks are kept; 0 is 1 */
+	size_t taken;  /* looks that checked the heap */
+	size_t unchecked, partial;
+	char reason[256]; /* of the last look that did not check it */
+	int status;       /* of that */
+	uint64_t times_ns[MU_SERIES_LOOKS];
+	uint64_t totals[MU_SERIES_TOTALS][MU_SERIES_LOOKS];
+	uint64_t first_live, first_lost, last_lost; /* bytes */
+	bool typed; /* a look has known live groups */
+	size_t num_lines;
+	struct mu_series_line lines[MU_SERIES_LINES];
+};
+
+/* Add LOOK, after all earlier ones. */
+void mu_series_add(struct mu_series *series, const struct mu_watch_look *look);
+
+/* The name of KIND: "lost", "live". */
+const char *mu_watch_kind_word(enum mu_watch_kind kind);
+
+#endif

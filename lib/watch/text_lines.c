@@ -1,0 +1,76 @@
+#include <stdio.h>
+#include <time.h>
+
+#include "lib/term/human.h"
+#include "lib/watch/lines.h"
+#include "mu/sys.h"
+
+#define COLUMN " %10s"
+
+struct mu_watch_time
+mu_watch_time(uint64_t real_ns)
+{
+	time_t seconds = (time_t)(real_ns / MU_NS_PER_SEC);
+	struct mu_watch_time time;
+	struct tm tm;
+	size_t length;
+
+	gmtime_r(&seconds, &tm);
+	length = strftime(time.text, sizeof(time.text), "%FT%T", &tm);
+	snprintf(time.text + length, sizeof(time.text) - length, ".%03uZ",
+	    (unsigned)(real_ns % MU_NS_PER_SEC / MU_NS_PER_MS));
+	return time;
+}
+
+void
+mu_watch_text_head(const struct mu_out *out)
+{
+	mu_put(out, "%-8s" COLUMN COLUMN COLUMN COLUMN COLUMN COLUMN " %8s\n",
+	    "time", "RSS", "PSS", "in use", "held free", "lost", "new lost",
+	    "stop");
+}
+
+static void
+put_bytes(const struct mu_out *out, bool known, uint64_t bytes)
+{
+	mu_put(out, COLUMN, known ? mu_human_bytes(bytes).text : "-");
+}
+
+static void
+put_new(const struct mu_out *out, const struct mu_watch_look *look)
+{
+	char text[40];
+
+	snprintf(text, sizeof(text), "%s%s", look->new_lost > 0 ? "+" : "",
+	    mu_human_bytes(look->new_lost).text);
+	mu_put(out, COLUMN, mu_watch_look_checked(look) ? text : "-");
+}
+
+void
+mu_watch_text_look(const struct mu_out *out, const struct mu_watch_look *look)
+{
+	bool checked = mu_watch_look_checked(look);
+	time_t seconds = (time_t)(look->real_ns / MU_NS_PER_SEC);
+	char clock[16];
+	struct tm tm;
+
+	localtime_r(&seconds, &tm);
+	strftime(clock, sizeof(clock), "%T", &tm);
+	mu_put(out, "%s", clock);
+	put_bytes(out, look->rss > 0, look->rss);
+	put_bytes(out, look->pss > 0, look->pss);
+	put_bytes(out, checked, look->live);
+	put_bytes(out, checked, look->held_free);
+	put_bytes(out, checked, look->lost);
+	put_new(out, look);
+	mu_put(out, " %8s", mu_human_time(look->pause_ns).text);
+	if (look->restarted)
+		mu_put(out, "  restarted: process %d", look->pid);
+	if (!checked)
+		mu_put(out, "  not checked: ");
+	else if (look->status == MEMUNREACHABLE_PARTIAL)
+		mu_put(out, "  partial: ");
+	if (look->status != MEMUNREACHABLE_COMPLETE)
+		mu_put_safe(out, look->reason);
+	mu_put(out, "\n");
+}

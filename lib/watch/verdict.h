@@ -1,0 +1,69 @@
+/*
+ * The verdict of a watch: does the process leak, grow, fragment, or is it
+ * steady; and which groups explain it.
+ *
+ * Pure.
+ */
+#ifndef LIB_WATCH_VERDICT_H
+#define LIB_WATCH_VERDICT_H
+
+#include "lib/term/out.h"
+#include "lib/watch/series.h"
+
+#define MU_WATCH_GROWING 16
+
+/* The worst one last. */
+enum mu_watch_verdict {
+	MU_WATCH_UNCHECKED, /* no look checked the heap */
+	MU_WATCH_TOO_FEW,   /* fewer than MU_GROWTH_LOOKS did */
+	MU_WATCH_STEADY,
+	MU_WATCH_FRAGMENTATION, /* held free grows, live does not */
+	MU_WATCH_GROWTH,        /* reachable memory grows */
+	MU_WATCH_LEAK,          /* lost memory grows */
+};
+
+/* A group that grows. */
+struct mu_watch_growing {
+	char name[MU_WATCH_NAME];
+	enum mu_watch_kind kind;
+	uint64_t gained; /* bytes over the later looks */
+	double per_hour; /* bytes */
+	double share;    /* of what its kind gained, 0 to 1 */
+};
+
+struct mu_watch_result {
+	enum mu_watch_verdict verdict;
+	size_t looks, unchecked, partial;
+	uint64_t span_ns; /* from the first look to the last */
+	uint64_t gained;  /* bytes of what the verdict is about */
+	double per_hour;
+	bool outside; /* GROWTH: of memory that is not malloc's */
+	uint64_t live, lost, held_free; /* bytes at the last look */
+	uint64_t first_lost;
+	char reason[256]; /* of the last look that did not check the heap */
+	struct mu_watch_growing growing[MU_WATCH_GROWING]; /* by kind, gain */
+	size_t num_growing;
+};
+
+/* Judge all of SERIES. RESULT needs no initialisation. */
+void mu_watch_judge(
+    const struct mu_series *series, struct mu_watch_result *result);
+
+/* "leak", "growth", "fragmentation", "steady", "too_few_looks", "unchecked" */
+const char *mu_watch_verdict_word(enum mu_watch_verdict verdict);
+
+/*
+ * The exit status (lib/writers/exit_status.h): LEAKS for a leak, UNCHECKED if
+ * no look checked the heap, PARTIAL if too few did or most of them in part,
+ * else CLEAN.
+ */
+int mu_watch_exit_status(const struct mu_watch_result *result);
+
+/*
+ * "leak: +2.1 MiB/h lost, 94 % of it Session (handle at served.c:16)", with a
+ * line for each group if there are several.
+ */
+void mu_watch_verdict_text(
+    const struct mu_out *out, const struct mu_watch_result *result);
+
+#endif

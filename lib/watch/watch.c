@@ -1,0 +1,380 @@
+#include "lib/watch/watch.h"
+
+#include <bsd/string.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "lib/term/human.h"
+#include "lib/term/safe_text.h"
+#include "lib/watch/await.h"
+#include "lib/watch/outputs.h"
+#include "lib/watch/plan.h"
+#include "lib/watch/start.h"
+#include "lib/writers/exit_status.h"
+#include "mu/sys.h"
+
+#define GROUPS 500 /* of lost blocks, in one look */
+
+/* A program that has just begun is not looked at, unless looks are faster. */
+#define BEGIN_NS MU_NS_PER_SEC
+
+/* How long another process of the name is waited for, at least, and how often
+ * it is looked for. */
+#define RESTART_NS (5 * MU_NS_PER_SEC)
+#define SEARCH_NS (MU_NS_PER_SEC / 10)
+
+/*
+ * Types of live blocks take several times as long as all else. They are looked
+ * for once the program has grown; in each look, if that takes less than a
+ * quarter of the interval, or two seconds; else in one look of eight.
+ */
+#define GROWN ((uint64_t)4096) /* bytes */
+#define TYPED_NS (2 * MU_NS_PER_SEC)
+#define TYPED_EVERY 8
+
+struct watch {
+	const struct mu_cli_options *options;
+	struct mu_check check;
+	struct mu_watch_signals signals;
+	struct mu_watch_subject subject;
+	struct mu_watch_outputs outputs;
+	struct mu_watch_plan plan;
+	struct mu_series *series;       /* of the process that is watched now */
+	struct mu_watch_look *look;     /* the latest one */
+	struct mu_watch_result *result; /* the worst of all processes so far */
+	pid_t command;                  /* which we started; 0: none */
+	size_t looks;
+	size_t untyped;   /* looks since types were last looked for */
+	bool grown;       /* live bytes are more than at first */
+	bool slow;        /* that took long */
+	bool restarted;   /* the next look is the first of another process */
+	uint64_t told_ns; /* interval that was told last */
+	struct mu_why why;
+};
+
+/* Say it on standard error, in one write. */
+static void
+tell(const struct watch *watch, const char *text)
+{
+	if (!watch->options->quiet)
+		fprintf(stderr, "memunreachable: %s\n", text);
+}
+
+/* Judge the process that is watched, before another one. */
+static void
+judge(struct watch *watch)
+{
+	struct mu_watch_result *now = calloc(1, sizeof(*now));
+
+	if (now == NULL)
+		return;
+	mu_watch_judge(watch->series, now);
+	if (now->verdict >= watch->result->verdict)
+		*watch->result = *now;
+	free(now);
+}
+
+static void
+begin_anew(struct watch *watch)
+{
+	char text[256];
+
+	judge(watch);
+	memset(watch->series, 0, sizeof(*watch->series));
+	watch->restarted = true;
+	watch->grown = false;
+	snprintf(text, sizeof(text), "restarted: process %d, %s",
+	    watch->subject.pid, mu_safe_argument(watch->subject.program).text);
+	tell(watch, text);
+}
+
+/* Another process of the same name. Returns false if none comes. */
+static bool
+await_restart(struct watch *watch)
+{
+	uint64_t now = mu_sys_now_ns(), wait = watch->plan.every_ns;
+	pid_t before = watch->subject.pid;
+	enum mu_watch_event event = MU_WATCH_TIME;
+	uint64_t until = now + (wait > RESTART_NS ? wait : RESTART_NS);
+
+	mu_watch_subject_close(&watch->subject);
+	while (event != MU_WATCH_STOP && now < until) {
+		if (mu_watch_subject_open(&watch->subject, 0,
+			watch->options->watch.name, before)) {
+			begin_anew(watch);
+			return true;
+		}
+		mu_watch_subject_close(&watch->subject);
+		event = mu_watch_await(&watch->signals, NULL, now + SEARCH_NS);
+		now = mu_sys_now_ns();
+	}
+	return false;
+}
+
+static bool
+wants_types(struct watch *watch)
+{
+	if (!watch->grown)
+		return false;
+	if (watch->slow && ++watch->untyped < TYPED_EVERY)
+		return false;
+	watch->untyped = 0;
+	return true;
+}
+
+static void
+note_look(struct watch *watch, uint64_t lost_before)
+{
+	struct mu_watch_look *look = watch->look;
+	uint64_t typed = watch->plan.every_ns / 4;
+	uint64_t took_ns = mu_sys_now_ns() - look->mono_ns;
+
+	if (watch->looks++ == 0)
+		watch->plan.begin_ns = look->mono_ns;
+	/* Another user's child may say anything. */
+	if (look->stop_ns > took_ns)
+		look->stop_ns = took_ns;
+	mu_watch_plan_stop(&watch->plan, look->stop_ns);
+	if (watch->check.explain.in_use)
+		watch->slow =
+		    look->total_ns > (typed > TYPED_NS ? typed : TYPED_NS);
+	if (mu_watch_look_checked(look) && watch->series->taken > 0 &&
+	    look->lost > lost_before)
+		look->new_lost = look->lost - lost_before;
+	mu_series_add(watch->series, look);
+	watch->grown |= mu_watch_look_checked(look) &&
+	    look->live >= watch->series->first_live + GROWN;
+	watch->restarted = false;
+}
+
+/* Returns false if there was nothing to look at any more. */
+static bool
+take_look(struct watch *watch)
+{
+	struct mu_watch_look *look = watch->look;
+	struct timespec real;
+	uint64_t lost_before = watch->series->last_lost;
+
+	if (mu_watch_subject_execed(&watch->subject) && watch->looks > 0)
+		begin_anew(watch);
+	memset(look, 0, sizeof(*look));
+	clock_gettime(CLOCK_REALTIME, &real);
+	look->real_ns =
+	    (uint64_t)real.tv_sec * MU_NS_PER_SEC + (uint64_t)real.tv_nsec;
+	look->mono_ns = mu_sys_now_ns();
+	look->restarted = watch->restarted;
+	strlcpy(look->program, watch->subject.program, sizeof(look->program));
+	mu_watch_subject_measure(&watch->subject, look);
+	watch->check.pid = watch->subject.pid;
+	watch->check.explain.in_use = wants_types(watch);
+	mu_watch_look_take(look, &watch->check);
+	if (!mu_watch_look_checked(look) &&
+	    mu_watch_subject_gone(&watch->subject))
+		return false;
+	note_look(watch, lost_before);
+	return true;
+}
+
+/* When the next look is due; 0: there is none. */
+static uint64_t
+plan_next(struct watch *watch)
+{
+	uint64_t began = watch->look->mono_ns, next, interval;
+	bool stretched;
+	char text[160];
+
+	if (watch->options->watch.count > 0 &&
+	    watch->looks >= watch->options->watch.count)
+		return 0;
+	next = mu_watch_plan_next(&watch->plan, began, &stretched);
+	if (next == 0 || !stretched)
+		return next;
+	interval = next - began;
+	if (interval > 2 * watch->told_ns) {
+		watch->told_ns = interval;
+		snprintf(text, sizeof(text),
+		    "the next look is in %s, not %s: stops are to be at most"
+		    " 1 %% of the time",
+		    mu_human_time(interval).text,
+		    mu_human_time(watch->plan.every_ns).text);
+		tell(watch, text);
+	}
+	return next;
+}
+
+static bool
+write_look(struct watch *watch, uint64_t next)
+{
+	uint64_t now = mu_sys_now_ns();
+
+	return mu_watch_outputs_look(&watch->outputs, watch->look,
+	    next > now ? next - now : 0, &watch->why);
+}
+
+/* The first look of a program that may have just begun. */
+static uint64_t
+first_look(const struct watch *watch, bool fresh)
+{
+	uint64_t every = watch->plan.every_ns;
+
+	if (!fresh)
+		return mu_sys_now_ns();
+	return mu_sys_now_ns() + (every < BEGIN_NS ? every : BEGIN_NS);
+}
+
+/* Look until the end. Returns false if a line could not be written. */
+static bool
+look_on(struct watch *watch)
+{
+	uint64_t next = first_look(watch, watch->command != 0);
+	enum mu_watch_event event;
+
+	while (next != 0) {
+		event = mu_watch_await(&watch->signals, &watch->subject, next);
+		if (event == MU_WATCH_STOP)
+			return true;
+		if (event == MU_WATCH_ENDED || !take_look(watch)) {
+			if (watch->options->watch.name == NULL ||
+			    !await_restart(watch))
+				return true;
+			next = first_look(watch, true);
+			continue;
+		}
+		next = plan_next(watch);
+		if (!write_look(watch, next))
+			return false;
+	}
+	return true;
+}
+
+static bool
+find_subject(struct watch *watch)
+{
+	const struct mu_cli_options *options = watch->options;
+	const char *name = options->watch.name;
+	pid_t pid = options->pid;
+	char text[256];
+
+	if (options->command != NULL) {
+		watch->command = pid = mu_watch_start(
+		    options->command, &watch->signals, &watch->why);
+		if (pid == 0)
+			return false;
+	}
+	if (!mu_watch_subject_open(&watch->subject, pid, name, 0) &&
+	    watch->command == 0) {
+		if (name != NULL)
+			mu_why(&watch->why, MU_ERR_TARGET_GONE,
+			    "no process has the name %s",
+			    mu_safe_argument(name).text);
+		else
+			mu_why(&watch->why, MU_ERR_TARGET_GONE,
+			    "there is no process %d", pid);
+		return false;
+	}
+	if (watch->subject.same_name > 1) {
+		snprintf(text, sizeof(text),
+		    "%zu processes have the name %s: the oldest one, %d, is"
+		    " watched",
+		    watch->subject.same_name, mu_safe_argument(name).text,
+		    watch->subject.pid);
+		tell(watch, text);
+	}
+	return true;
+}
+
+/*
+ * The status of a COMMAND that ended by itself, where the watch has nothing to
+ * tell.
+ */
+static int
+end_command(struct watch *watch, int status)
+{
+	bool ended;
+	int end;
+
+	if (watch->command == 0)
+		return status;
+	end = mu_watch_finish(watch->command, &watch->signals, &ended);
+	if (end == -1)
+		tell(watch, "the command still runs");
+	if (!ended || end == -1 || status != MU_EXIT_CLEAN)
+		return status;
+	return WIFSIGNALED(end) ? 128 + WTERMSIG(end) : WEXITSTATUS(end);
+}
+
+static int
+conclude(struct watch *watch)
+{
+	judge(watch);
+	if (!mu_watch_outputs_verdict(
+		&watch->outputs, watch->result, watch->look, &watch->why))
+		return -1;
+	return mu_watch_exit_status(watch->result);
+}
+
+static int
+run(struct watch *watch)
+{
+	const struct mu_cli_options *options = watch->options;
+	int status = -1;
+
+	if (!mu_watch_signals_open(&watch->signals)) {
+		mu_why(&watch->why, MU_ERR_RESOURCES, "no descriptors");
+		return -1;
+	}
+	/* Standard output belongs to a COMMAND. */
+	if (mu_watch_outputs_open(&watch->outputs,
+		options->command != NULL ? stderr : stdout, options->output,
+		options->watch.csv, &watch->why) != MU_OK ||
+	    !find_subject(watch))
+		return -1;
+	watch->plan.begin_ns = mu_sys_now_ns();
+	watch->plan.every_ns = options->watch.every_ms * MU_NS_PER_MS;
+	if (options->watch.duration_ms > 0)
+		watch->plan.end_ns = watch->plan.begin_ns +
+		    options->watch.duration_ms * MU_NS_PER_MS;
+	if (look_on(watch))
+		status = conclude(watch);
+	return end_command(watch, status);
+}
+
+int
+mu_watch(const struct mu_cli_options *options, const struct mu_check *check)
+{
+	struct watch watch = {
+		.options = options,
+		.check = *check,
+		.subject = { .fd = -1 },
+		.signals = { .fd = -1 },
+		.outputs = { .prometheus = options->watch.prometheus,
+		    .json = options->writer == &mu_writer_json },
+		.why = { .text = "no memory for a watch" },
+	};
+	int status = -1;
+
+	/* A reader that has gone is a line that cannot be written. */
+	signal(SIGPIPE, SIG_IGN);
+	watch.check.limit = GROUPS;
+	watch.check.list = false;
+	watch.check.progress = NULL;
+	watch.series = calloc(1, sizeof(*watch.series));
+	watch.look = calloc(1, sizeof(*watch.look));
+	watch.result = calloc(1, sizeof(*watch.result));
+	if (watch.series != NULL && watch.look != NULL && watch.result != NULL)
+		status = run(&watch);
+	if (status < 0) {
+		fprintf(stderr, "memunreachable: %s\n", watch.why.text);
+		status = MU_EXIT_UNCHECKED;
+	}
+	mu_watch_subject_close(&watch.subject);
+	mu_watch_outputs_close(&watch.outputs);
+	mu_watch_signals_close(&watch.signals);
+	free(watch.series);
+	free(watch.look);
+	free(watch.result);
+	return status;
+}

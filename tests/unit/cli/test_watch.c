@@ -1,0 +1,416 @@
+/*
+ * lib/watch/: when a series grows, what a verdict says, what is kept of a long
+ * watch, when the next look is, and the lines.
+ */
+#include <jansson.h>
+
+#include "lib/cli/options.h"
+#include "lib/watch/growth.h"
+#include "lib/watch/lines.h"
+#include "lib/watch/plan.h"
+#include "lib/writers/exit_status.h"
+#include "tests/support/suite.h"
+
+#define S 1000000000ull
+#define MAX 64
+
+static uint64_t times[MAX];
+static struct mu_series series;
+static struct mu_watch_look look;
+static struct mu_watch_result result;
+static char text[8192];
+
+static bool
+grows(const uint64_t *values, size_t count, bool curve)
+{
+	const struct mu_growth_rule rule = {
+		.certain = MU_GROWTH_ONE, .least = 100, .curve = curve
+	};
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		times[i] = (7 + 60 * i) * S;
+	return mu_growth_judge(values, times, count, &rule).grows;
+}
+
+#define GROWS(...) grows(SERIES(__VA_ARGS__), false)
+#define GROWS_LIVE(...) grows(SERIES(__VA_ARGS__), true)
+#define SERIES(...)                         \
+	(const uint64_t[]) { __VA_ARGS__ }, \
+	    sizeof((const uint64_t[]) { __VA_ARGS__ }) / sizeof(uint64_t)
+
+TEST(what_grows)
+{
+	ck_assert(GROWS(0, 100, 200, 300));
+	ck_assert(GROWS_LIVE(5000, 5100, 5200, 5300, 5400));
+	/* after a warm-up */
+	ck_assert(GROWS(0, 5000, 5000, 5040, 5080, 5120, 5160, 5200, 5240));
+	/* with pauses */
+	ck_assert(GROWS(0, 0, 90, 90, 90, 180, 180, 180, 270, 270, 270, 360));
+	/* more than its noise */
+	ck_assert(GROWS(0, 300, 500, 480, 800, 1000, 990, 1300, 1500, 1460));
+}
+
+TEST(what_does_not)
+{
+	/* too few */
+	ck_assert(!GROWS(0, 1000, 2000));
+	/* too little */
+	ck_assert(!GROWS(0, 10, 20, 30, 40));
+	ck_assert(!GROWS(500, 500, 500, 500, 500, 500));
+	ck_assert(!GROWS(900, 800, 700, 600, 500));
+	/* once, wherever that is */
+	ck_assert(!GROWS(0, 0, 900, 900, 900, 900, 900, 900));
+	ck_assert(!GROWS(0, 0, 0, 0, 0, 900, 900, 900));
+	ck_assert(!GROWS(0, 0, 0, 0, 0, 0, 0, 900));
+	/* a warm-up */
+	ck_assert(!GROWS(0, 500, 900, 900, 900, 900, 900));
+	ck_assert(!GROWS(0, 100, 200, 300, 400, 400, 400, 400, 400, 400));
+	ck_assert(!GROWS_LIVE(0, 500, 750, 875, 937, 968, 984, 992, 996, 998));
+	/* a sawtooth */
+	ck_assert(!GROWS(0, 300, 600, 0, 300, 600, 0, 300, 600));
+	ck_assert(!GROWS(0, 300, 600, 900, 0, 300, 600, 900, 1200));
+	/* noise */
+	ck_assert(!GROWS(510, 490, 520, 480, 530, 470, 500, 540, 460, 550));
+}
+
+/* No series of noise of 16 looks, however it falls, is growth often. */
+TEST(noise_is_no_growth)
+{
+	uint64_t values[16];
+	unsigned seed = 1, i, run, wrong = 0;
+
+	for (run = 0; run < 2000; run++) {
+		for (i = 0; i < 16; i++) {
+			seed = seed * 1103515245 + 12345;
+			values[i] = 100000 + (seed >> 16) % 50000;
+		}
+		wrong += grows(values, 16, true);
+	}
+	ck_assert_uint_le(wrong, 2);
+}
+
+TEST(rate)
+{
+	const struct mu_growth_rule rule = { .certain = MU_GROWTH_ONE };
+	struct mu_growth growth;
+
+	/* 100 bytes a minute */
+	ck_assert(GROWS(0, 100, 200, 300, 400));
+	growth = mu_growth_judge(
+	    (const uint64_t[]) { 0, 100, 200, 300, 400 }, times, 5, &rule);
+	ck_assert_double_eq_tol(growth.per_hour, 6000, 1e-6);
+	ck_assert_uint_eq(growth.from, 1);
+	ck_assert_uint_eq(growth.gained, 300);
+}
+
+static void
+add_group(enum mu_watch_kind kind, const char *name, uint64_t bytes)
+{
+	struct mu_watch_group *group = &look.groups[look.num_groups++];
+
+	group->kind = kind;
+	strcpy(group->name, name);
+	group->bytes = bytes;
+	group->blocks = bytes / 100;
+	if (kind == MU_WATCH_LIVE)
+		look.typed = 1;
+}
+
+static void
+new_look(size_t number, uint64_t live, uint64_t lost, uint64_t held_free)
+{
+	memset(&look, 0, sizeof(look));
+	look.real_ns = (1795800000ull + 60 * number) * S + 42000000;
+	look.mono_ns = (7 + 60 * number) * S;
+	look.pid = 4711;
+	strcpy(look.program, "/usr/sbin/served");
+	look.rss = 8 << 20;
+	look.live = live;
+	look.lost = lost;
+	look.held_free = held_free;
+	look.pause_ns = 1500000;
+}
+
+static void
+judge(void)
+{
+	struct mu_text words = { text, sizeof(text), 0 };
+	struct mu_out out = mu_out_text(&words);
+
+	mu_watch_judge(&series, &result);
+	mu_watch_verdict_text(&out, &result);
+}
+
+static void
+begin(void)
+{
+	memset(&series, 0, sizeof(series));
+	text[0] = '\0';
+}
+
+static void
+fill_leak(void)
+{
+	size_t i;
+
+	begin();
+	for (i = 0; i < 8; i++) {
+		new_look(i, 1 << 20, 50000 * i, 0);
+		add_group(MU_WATCH_LOST, "Session (handle at served.c:16)",
+		    47000 * i);
+		add_group(MU_WATCH_LOST, "blocks of 48 bytes", 3000 * i);
+		mu_series_add(&series, &look);
+	}
+	judge();
+}
+
+TEST(leak_by_name)
+{
+	fill_leak();
+	ck_assert_int_eq(result.verdict, MU_WATCH_LEAK);
+	ck_assert_int_eq(mu_watch_exit_status(&result), MU_EXIT_LEAKS);
+	ck_assert_str_eq(text,
+	    "leak: +2.9 MiB/h lost, 94 % of it Session (handle at"
+	    " served.c:16)\n"
+	    "  8 looks in 420.00 s\n"
+	    "  lost  +2.7 MiB/h  94 %  Session (handle at served.c:16)\n"
+	    "  lost  +175.8 KiB/h  6 %  blocks of 48 bytes\n");
+}
+
+TEST(growth_by_name)
+{
+	size_t i;
+
+	begin();
+	for (i = 0; i < 8; i++) {
+		new_look(i, (1 << 20) + 60000 * i, 4096, 0);
+		if (i >= 2) {
+			add_group(MU_WATCH_LIVE, "cache entry", 60000 * i);
+			add_group(MU_WATCH_LIVE, "others", 1 << 20);
+		}
+		mu_series_add(&series, &look);
+	}
+	judge();
+	ck_assert_int_eq(result.verdict, MU_WATCH_GROWTH);
+	ck_assert_int_eq(mu_watch_exit_status(&result), MU_EXIT_CLEAN);
+	ck_assert_msg(strstr(text,
+			  "growth: +3.4 MiB/h in use, 100 % of it"
+			  " cache entry\n") == text,
+	    "%s", text);
+}
+
+/* Blocks that now have another name are no growth of that. */
+TEST(a_change_of_name)
+{
+	size_t i;
+
+	begin();
+	for (i = 0; i < 10; i++) {
+		new_look(i, 1 << 20, 9000, 0);
+		add_group(MU_WATCH_LIVE, "A", (1 << 20) - 90000 * i);
+		add_group(MU_WATCH_LIVE, "B", 90000 * i);
+		add_group(MU_WATCH_LOST, "C", 9000 - 1000 * i);
+		add_group(MU_WATCH_LOST, "D", 1000 * i);
+		mu_series_add(&series, &look);
+	}
+	judge();
+	ck_assert_int_eq(result.verdict, MU_WATCH_STEADY);
+	ck_assert_msg(strstr(text,
+			  "steady: 1.0 MiB in use, 0 bytes held free,"
+			  " 8.8 KiB lost, none of it new\n") == text,
+	    "%s", text);
+}
+
+TEST(fragmentation)
+{
+	size_t i;
+
+	begin();
+	for (i = 0; i < 8; i++) {
+		new_look(i, 10 << 20, 0, 8 * i << 20);
+		mu_series_add(&series, &look);
+	}
+	judge();
+	ck_assert_msg(strstr(text,
+			  "fragmentation: live bytes steady, held free"
+			  " +40.0 MiB\n") == text,
+	    "%s", text);
+}
+
+TEST(too_few_or_none)
+{
+	begin();
+	judge();
+	ck_assert_int_eq(result.verdict, MU_WATCH_UNCHECKED);
+	ck_assert_int_eq(mu_watch_exit_status(&result), MU_EXIT_UNCHECKED);
+	new_look(0, 0, 0, 0);
+	look.status = MEMUNREACHABLE_TARGET_GONE;
+	strcpy(look.reason, "process 4711 has ended");
+	mu_series_add(&series, &look);
+	judge();
+	ck_assert_str_eq(text, "not checked: process 4711 has ended\n");
+	begin();
+	new_look(0, 1000, 10, 0);
+	mu_series_add(&series, &look);
+	judge();
+	ck_assert_int_eq(result.verdict, MU_WATCH_TOO_FEW);
+	ck_assert_int_eq(mu_watch_exit_status(&result), MU_EXIT_PARTIAL);
+	ck_assert_str_eq(text,
+	    "too few looks: 1 checked the heap, and a verdict needs 4\n"
+	    "  1 look in 0 ns\n");
+}
+
+/* Days of looks need no more memory, and their order stays. */
+TEST(long_watches)
+{
+	size_t i, before;
+	char name[32];
+
+	begin();
+	for (i = 0; i < 20000; i++) {
+		new_look(i, 1 << 20, 10 * i, 0);
+		snprintf(name, sizeof(name), "group %zu", i);
+		add_group(MU_WATCH_LIVE, name, 100 + i % 7);
+		add_group(MU_WATCH_LOST, "it", 10 * i);
+		mu_series_add(&series, &look);
+		ck_assert_uint_le(series.count, MU_SERIES_LOOKS);
+		ck_assert_uint_le(series.num_lines, MU_SERIES_LINES);
+		ck_assert_uint_eq(
+		    series.times_ns[series.count - 1], look.mono_ns);
+	}
+	for (i = 1; i < series.count; i++) {
+		before = series.times_ns[i - 1];
+		ck_assert_uint_gt(series.times_ns[i], before);
+		ck_assert_uint_eq(series.totals[MU_SERIES_LOST][i],
+		    (series.times_ns[i] / S - 7) / 6);
+	}
+	ck_assert_uint_eq(series.times_ns[0], 7 * S);
+	judge();
+	ck_assert_int_eq(result.verdict, MU_WATCH_LEAK);
+	ck_assert_uint_eq(result.looks, 20000);
+	ck_assert_str_eq(result.growing[0].name, "it");
+}
+
+TEST(stops_are_one_percent)
+{
+	struct mu_watch_plan plan = { .begin_ns = 5 * S, .every_ns = S };
+	bool stretched;
+	uint64_t at = 5 * S, i;
+
+	mu_watch_plan_stop(&plan, 2000000);
+	ck_assert_uint_eq(mu_watch_plan_next(&plan, at, &stretched), 6 * S);
+	ck_assert(!stretched);
+	for (i = 0; i < 50; i++) {
+		mu_watch_plan_stop(&plan, 20000000 + i % 3 * 5000000);
+		at = mu_watch_plan_next(&plan, at, &stretched);
+		/* with the stop that is then to come */
+		ck_assert_uint_ge(
+		    at - plan.begin_ns, 100 * (plan.stops_ns + 20000000));
+	}
+	ck_assert(stretched);
+}
+
+TEST(end_of_a_watch)
+{
+	struct mu_watch_plan plan = {
+		.begin_ns = S, .every_ns = 10 * S, .end_ns = 26 * S
+	};
+	bool stretched;
+
+	ck_assert_uint_eq(mu_watch_plan_next(&plan, S, &stretched), 11 * S);
+	/* one more at the end, unless one was just before */
+	ck_assert_uint_eq(
+	    mu_watch_plan_next(&plan, 21 * S, &stretched), 26 * S);
+	ck_assert_uint_eq(mu_watch_plan_next(&plan, 22 * S, &stretched), 0);
+	mu_watch_plan_stop(&plan, S);
+	ck_assert_uint_eq(mu_watch_plan_next(&plan, 11 * S, &stretched), 0);
+}
+
+static json_t *
+parse_line(void)
+{
+	json_error_t error;
+	json_t *object = json_loads(text, 0, &error);
+
+	ck_assert_msg(object != NULL, "%s: %s", error.text, text);
+	ck_assert_ptr_eq(strchr(text, '\n'), text + strlen(text) - 1);
+	return object;
+}
+
+TEST(json_lines)
+{
+	struct mu_text words = { text, sizeof(text), 0 };
+	struct mu_out out = mu_out_text(&words);
+	json_t *object, *growing;
+
+	fill_leak();
+	words.length = 0;
+	new_look(3, 1000, 200, 30);
+	look.new_lost = 10;
+	ck_assert(mu_watch_json_look(&out, &look, 3 * S));
+	object = parse_line();
+	ck_assert_str_eq(json_string_value(json_object_get(object, "time")),
+	    "2026-11-27T17:23:00.042Z");
+#define IS(name, value)   \
+	ck_assert_int_eq( \
+	    json_integer_value(json_object_get(object, name)), value)
+	IS("pid", 4711);
+	IS("rss_bytes", 8 << 20);
+	IS("heap_live_bytes", 1000);
+	IS("heap_lost_bytes", 200);
+	IS("heap_free_bytes", 30);
+	IS("new_lost_bytes", 10);
+	IS("pause_ns", 1500000);
+	ck_assert(json_is_null(json_object_get(object, "pss_bytes")));
+	ck_assert_str_eq(
+	    json_string_value(json_object_get(object, "status")), "complete");
+	json_decref(object);
+	words.length = 0;
+	ck_assert(mu_watch_json_verdict(&out, &result, &look));
+	object = parse_line();
+	ck_assert_str_eq(
+	    json_string_value(json_object_get(object, "verdict")), "leak");
+	growing = json_array_get(json_object_get(object, "growing"), 0);
+	ck_assert_str_eq(
+	    json_string_value(json_object_get(growing, "kind")), "lost");
+	ck_assert_double_eq_tol(
+	    json_real_value(json_object_get(growing, "share")), 0.94, 1e-9);
+	json_decref(object);
+}
+
+TEST(csv_lines)
+{
+	struct mu_text words = { text, sizeof(text), 0 };
+	struct mu_out out = mu_out_text(&words);
+
+	new_look(0, 1000, 200, 30);
+	look.status = MEMUNREACHABLE_TARGET_GONE;
+	strcpy(look.reason, "\"it\", they say\n");
+	mu_watch_csv_look(&out, &look);
+	ck_assert_str_eq(text,
+	    "2026-11-27T17:20:00.042Z,4711,8388608,,,,,,1500000,target_gone,0,"
+	    "\"\"\"it\"\", they say\\x0a\"\n");
+}
+
+TEST(prometheus_labels)
+{
+	struct mu_text words = { text, sizeof(text), 0 };
+	struct mu_out out = mu_out_text(&words);
+
+	new_look(0, 1000, 200, 30);
+	strcpy(look.program, "/x/a \"b\"\\c\n");
+	mu_watch_prometheus(&out, &look);
+	ck_assert_ptr_nonnull(strstr(text,
+	    "# HELP memunreachable_lost_bytes Bytes that nothing points to.\n"
+	    "# TYPE memunreachable_lost_bytes gauge\n"
+	    "memunreachable_lost_bytes{pid=\"4711\",program=\"a"
+	    " \\\"b\\\"\\\\c\\\\x0a\"} 200\n"));
+	ck_assert_ptr_nonnull(strstr(text, "pause_seconds{"));
+	ck_assert_ptr_nonnull(strstr(text, "} 0.0015\n"));
+	words.length = 0;
+	look.status = MEMUNREACHABLE_TARGET_GONE;
+	mu_watch_prometheus(&out, &look);
+	ck_assert_ptr_null(strstr(text, "lost_bytes"));
+	ck_assert_ptr_nonnull(strstr(text, "check_success{"));
+}
