@@ -8,6 +8,7 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "lib/command/last_signal.h"
 #include "lib/command/tracer_stop.h"
@@ -20,6 +21,32 @@
 /* Limit for threads of an ending process that are in uninterruptible sleep. */
 #define LATE_NS (MU_NS_PER_SEC)
 
+/* A filter may kill for it. */
+static bool
+may_ask_stacks(void)
+{
+	int status = 0;
+	pid_t pid = fork();
+	stack_t stack;
+
+	if (pid == 0)
+		_exit(sigaltstack(NULL, &stack));
+	return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+/* The command inherits our seccomp filters, and can only add others. */
+static int64_t
+count_filters(void)
+{
+	char status[MU_PROC_STATUS_SIZE];
+	int64_t count = 0;
+
+	if (mu_proc_own_status(status, sizeof(status)) > 0)
+		count =
+		    mu_proc_status_number(status, "\nSeccomp_filters:", 0, 10);
+	return count > 0 && may_ask_stacks() ? count : 0;
+}
+
 long
 mu_trace_begin(struct mu_trace *trace)
 {
@@ -30,6 +57,7 @@ mu_trace_begin(struct mu_trace *trace)
 	if (trace->children)
 		options |= PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK;
 	trace->all.options = (long)options;
+	trace->all.filters = count_filters();
 	error = mu_sys_ptrace(PTRACE_SEIZE, trace->command, 0, options);
 	if (error == 0 &&
 	    mu_traced_add(&trace->all, trace->command, trace->command) == NULL)

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct mu_traced_stop; /* lib/command/tracer_stop.h */
@@ -31,6 +32,7 @@ struct mu_traced_threads {
 	size_t count, max;
 	size_t num_stops, num_last; /* threads with these */
 	long options;               /* PTRACE_O_... that are set */
+	int64_t filters;            /* see ptrace/live/threads.h */
 };
 
 /* Pointers to a thread are valid until another one is added or removed. */

@@ -180,6 +180,7 @@ read_tracer_stop(struct mu_traced_threads *threads,
 		.pid = asker->pid,
 		.arena = arena,
 		.options = threads->options,
+		.filters = threads->filters,
 		.hold_ns = HOLD_NS,
 	};
 	struct mu_tracer_stop_request *request = &asker->stop->request;

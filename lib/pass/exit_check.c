@@ -2,7 +2,6 @@
 
 #include <limits.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 
 #include "lib/pass/pass.h"
 #include "lib/state/answer_file.h"
@@ -26,6 +25,12 @@ mu_exit_check_concerns(const struct mu_options *options)
 {
 	return options->only_pid == 0 ||
 	    options->only_pid == (size_t)mu_sys_getpid();
+}
+
+bool
+mu_exit_check_answers(const struct mu_options *options)
+{
+	return options->at_exit && options->answer_path[0] != '\0';
 }
 
 /* The exit status that INFO requires; 0: none. */
@@ -171,6 +176,14 @@ is_another(int other)
 	    mu_sys_getpid() == mu_library.pid;
 }
 
+/* A filter may kill even for gettid(). */
+static bool
+is_left_to_command(void)
+{
+	return mu_exit_check_answers(&mu_library.options) &&
+	    !mu_filters_permit(&mu_library.filters, false);
+}
+
 /*
  * A second exit() in an exit handler runs the remaining handlers, flushes stdio
  * and ends with the new status (glibc removes each handler before calling it);
@@ -185,6 +198,10 @@ mu_exit_check_at_exit(void)
 	uintptr_t from;
 	int other;
 
+	if (is_left_to_command()) {
+		__atomic_store_n(&mu_library.exit_checked, 1, __ATOMIC_RELEASE);
+		return;
+	}
 	if (!mu_exit_check_concerns(options))
 		return;
 	other = take_turn();
@@ -197,7 +214,7 @@ mu_exit_check_at_exit(void)
 	/* A pass also takes the red zone below it for alive. */
 	if (from != 0)
 		caller.sp = from + MU_RED_ZONE;
-	if (options->answer_path[0] != '\0')
+	if (mu_exit_check_answers(options))
 		answer(&caller, false, false);
 	else
 		leaks = report(&caller);
@@ -241,7 +258,8 @@ void
 mu_exit_check_status(int status, void *unused)
 {
 	(void)unused;
-	if (mu_exit_check_concerns(&mu_library.options))
+	if (__atomic_load_n(&mu_library.exit_checked, __ATOMIC_ACQUIRE) == 0 &&
+	    mu_exit_check_concerns(&mu_library.options))
 		await_check(status_again, mu_exit_check_at_exit);
 	if ((status & 0xff) == 0 && mu_library.exit_status != 0)
 		exit(mu_library.exit_status);
@@ -259,21 +277,20 @@ has_callbacks(const struct mu_registry *registry)
 
 /*
  * True if the command stops the other threads for a check, and there are some.
- * The PID of a child of vfork(), which has the memory of its parent, differs. A
- * seccomp filter may kill for a call that the program does not make itself, so
- * the first calls are those that a filter most likely permits.
+ * The PID of a child of vfork(), which has the memory of its parent, differs.
+ * A program that permits itself few calls mostly ends by _exit(), if LAST.
  */
 static bool
-is_wanted(void)
+is_wanted(bool last)
 {
 	const struct mu_options *options = &mu_library.options;
 	bool single = &__libc_single_threaded != NULL &&
 	    __atomic_load_n(&__libc_single_threaded, __ATOMIC_RELAXED) != 0;
 
-	return options->at_exit && options->answer_path[0] != '\0' && !single &&
+	return mu_exit_check_answers(options) && !single &&
 	    mu_sys_getpid() == mu_library.pid &&
 	    mu_exit_check_concerns(options) &&
-	    mu_sys2(SYS_prctl, PR_GET_SECCOMP, 0) == 0 &&
+	    mu_filters_permit(&mu_library.filters, last) &&
 	    mu_task_count(mu_library.pid) > 1 &&
 	    mu_is_traced_by((pid_t)options->tracer) &&
 	    !has_callbacks(&mu_library.registry);
@@ -309,7 +326,7 @@ mu_exit_check_calls(const struct mu_caller *caller, bool last)
 	mu_sigmask mask;
 	long stack;
 
-	if (!is_wanted() || !mu_sys_block_signals(&mask))
+	if (!is_wanted(last) || !mu_sys_block_signals(&mask))
 		return;
 	stack = mu_sys_map_stack(STACK_SIZE);
 	if (!mu_sys_failed(stack)) {
@@ -346,6 +363,6 @@ check_at_quick_exit(void)
 void
 mu_exit_check_quick_exit_waits(void)
 {
-	if (is_wanted())
+	if (is_wanted(false))
 		await_check(waits_again, check_at_quick_exit);
 }

@@ -15,6 +15,9 @@
  */
 bool mu_exit_check_concerns(const struct mu_options *options);
 
+/* True if a command waits for the answer of the check. */
+bool mu_exit_check_answers(const struct mu_options *options);
+
 /* The calling thread is in exit(). Ends the program by exit() with leaks. */
 void mu_exit_check_at_exit(void);
 

@@ -60,6 +60,8 @@ obey(struct mu_options *options, struct mu_text *words)
 		mu_text_add(words,
 		    "libmemunreachable: symbolize=1: no command memunreachable"
 		    " beside the library or in PATH\n");
+	if (mu_exit_check_answers(options))
+		mu_filters_note(&mu_library.filters, (pid_t)options->tracer);
 	if (options->at_exit && !check_at_end())
 		mu_text_add(
 		    words, "libmemunreachable: no memory for at_exit\n");

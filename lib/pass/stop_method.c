@@ -162,13 +162,26 @@ can_be_left(struct mu_image *image)
 	    others_wait(image);
 }
 
+/* It is asked by a signal. */
+static bool
+may_ask_tracer(struct mu_image *image)
+{
+	struct mu_why why;
+
+	if (!image->stop.filtered)
+		return true;
+	mu_image_stop_within(image, PROBE_NS);
+	return mu_probe_signal_stop(image->stop.until_ns, &why) == MU_OK;
+}
+
 /* MU_ERR_ALREADY_TRACED: the tracer does not stop threads on request. */
 static enum mu_status
 by_tracer(struct mu_image *image)
 {
 	enum mu_status status = MU_ERR_ALREADY_TRACED;
 
-	if (!mu_tracer_capture_is_possible(image))
+	if (!mu_is_traced_by((pid_t)mu_library.options.tracer) ||
+	    !may_ask_tracer(image))
 		return status;
 	image->stop.method = MEMUNREACHABLE_STOP_PTRACE;
 	status = mu_tracer_capture(image);

@@ -16,14 +16,6 @@
  */
 #define IMAGE_NS (2 * MU_NS_PER_SEC)
 
-/* A filter could kill for a call that the program never makes. */
-bool
-mu_tracer_capture_is_possible(const struct mu_image *image)
-{
-	return !image->stop.filtered &&
-	    mu_is_traced_by((pid_t)mu_library.options.tracer);
-}
-
 static enum mu_status
 take_image(struct mu_image *image, const struct mu_tracer_stop *stop)
 {

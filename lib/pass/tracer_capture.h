@@ -7,9 +7,6 @@
 
 #include "lib/state/image.h"
 
-/* True if that command runs us. Runs in: original. */
-bool mu_tracer_capture_is_possible(const struct mu_image *image);
-
 /*
  * Have the threads stopped, start the sweeper and, unless image->stop.hold,
  * have them released:

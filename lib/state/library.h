@@ -16,6 +16,7 @@
 
 #include "heapwalk/graph/words.h"
 #include "heapwalk/memory/cgroups.h"
+#include "lib/pass/filters.h"
 #include "lib/pass/watch_signal.h"
 #include "lib/report/symbolizer.h"
 #include "lib/state/exit_stack.h"
@@ -45,6 +46,7 @@ struct mu_library {
 	struct mu_malloc_probe malloc_probe; /* set by the constructor */
 	struct mu_symbolizer symbolizer;     /* set by the constructor */
 	struct mu_exit_stack exit_stack;     /* set by the constructor */
+	struct mu_filters filters;           /* set by the constructor */
 	unsigned passes_by_image;            /* see lib/pass/in_place.c */
 	int log_error;    /* errno of the last log that lost lines; atomic */
 	int exit_status;  /* that at_exit requests; 0: none */

@@ -81,8 +81,8 @@ rehearse(int signo)
 }
 
 /*
- * Do, in a process with one thread, what a stop by signal does: all system
- * calls that no other step makes.
+ * Do, in a process with one thread, what a stop by signal does, and one by a
+ * tracer that is asked by a signal: all system calls that no other step makes.
  */
 static void
 try_signal_stop(void)
@@ -95,7 +95,9 @@ try_signal_stop(void)
 	const mu_sigmask others = ~mu_signal_bit(SIGURG);
 	pid_t pid = mu_sys_getpid();
 	siginfo_t info = { 0 };
+	mu_sigmask pending;
 
+	mu_sys2(SYS_rt_sigpending, (long)&pending, sizeof(pending));
 	info.si_signo = SIGURG;
 	info.si_code = SI_QUEUE;
 	info.si_pid = pid;

@@ -33,9 +33,9 @@ bool mu_probe_helpers_stay(void);
 bool mu_probe_kills(bool always, uint64_t deadline_ns);
 
 /*
- * Check that a stop by signal is safe: a seccomp filter with a list of allowed
- * calls may kill the process for others. If this thread has a filter, a child
- * tries the calls, which costs a fork while the program runs.
+ * Check that a stop by signal, or by a tracer, is safe: a seccomp filter with a
+ * list of allowed calls may kill the process for others. If this thread has a
+ * filter, a child tries the calls, which costs a fork while the program runs.
  * MU_ERR_NO_PERMISSION: the child was killed.
  */
 enum mu_status mu_probe_signal_stop(uint64_t deadline_ns, struct mu_why *why);

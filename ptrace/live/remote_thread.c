@@ -107,10 +107,20 @@ may_be_in_sequence(pid_t tid)
 	    rseq_cs != 0;
 }
 
+static bool
+has_own_filter(const struct mu_threads *threads, const char *status)
+{
+	return mu_proc_status_filtered(status) &&
+	    (threads->filters == 0 ||
+		mu_proc_status_number(status, "\nSeccomp_filters:", 0, 10) !=
+		    threads->filters);
+}
+
 static enum reason
-judge_status(pid_t pid, pid_t tid)
+judge_status(const struct mu_threads *threads, pid_t tid)
 {
 	char status[MU_PROC_STATUS_SIZE];
+	pid_t pid = threads->pid;
 	ssize_t n = mu_proc_status_read(pid, tid, status, sizeof(status));
 
 	if (n < 0 || (size_t)n + 1 == sizeof(status))
@@ -119,7 +129,7 @@ judge_status(pid_t pid, pid_t tid)
 		return RIGHTS;
 	if (strstr(status, MU_RETURN_SHADOW) != NULL)
 		return SHADOW;
-	return mu_proc_status_filtered(status) ? SECCOMP : SAFE;
+	return has_own_filter(threads, status) ? SECCOMP : SAFE;
 }
 
 static enum reason
@@ -152,7 +162,7 @@ conclude(struct mu_remote_thread *thread)
 		return RESTART;
 	if (!mu_arch_remote_in_call(thread->general) && may_be_in_sequence(tid))
 		return SEQUENCE;
-	reason = judge_status(thread->threads->pid, tid);
+	reason = judge_status(thread->threads, tid);
 	if (reason != SAFE)
 		return reason;
 	/* /proc/PID/maps is long if there are many threads. */

@@ -38,8 +38,11 @@ struct mu_threads {
 	struct mu_arena *arena;
 	uint64_t hold_ns; /* if a call in one of them is late, how long it still
 			     keeps the others stopped */
-	struct mu_lender *lender;   /* as in struct mu_wakeup */
-	long options;               /* PTRACE_O_... that are set */
+	struct mu_lender *lender; /* as in struct mu_wakeup */
+	long options;             /* PTRACE_O_... that are set */
+	int64_t filters; /* a thread with so many seccomp filters has just
+			    those of its tracer, which may make the call too;
+			    0: not known */
 	struct mu_remote_code code; /* for calls in them while they are stopped;
 				       zero: not searched yet */
 	const struct mu_threads_hooks *hooks; /* NULL: none */

@@ -339,6 +339,14 @@ filter_kills(char *how)
 }
 
 static void
+filter_kills_in_exit(char *how)
+{
+	(void)how;
+	sandbox(SECCOMP_RET_KILL_PROCESS);
+	exit(STATUS);
+}
+
+static void
 filter_refuses(char *how)
 {
 	sandbox(SECCOMP_RET_ERRNO | 1);
@@ -442,6 +450,7 @@ static const struct {
 	{ "quick_exit_handler", quick_exit_handler, false },
 	{ "lock_of_callback", lock_of_callback, false },
 	{ "filter_kills", filter_kills, false },
+	{ "filter_kills_in_exit", filter_kills_in_exit, false },
 	{ "filter_refuses", filter_refuses, false },
 	{ "only_exit", only_exit, true },
 	{ "raises", raises, false },

@@ -6,12 +6,17 @@ out=$work/out
 err=$work/err
 unset LD_PRELOAD
 
+# In a container: a program that makes one and runs the command there.
+contained="$build/tests/support/stop/no_ptrace -c"
+inside=
+
 # run WANTED ARG...: the command with these arguments ends with this status. In
 # a subshell, whose message about a signal that ends the command is discarded.
 run() {
 	wanted=$1
 	shift
-	(exec "$command" "$@" >"$out" 2>"$err" </dev/null) 2>/dev/null
+	# shellcheck disable=SC2086 # options of a program
+	(exec $inside "$command" "$@" >"$out" 2>"$err" </dev/null) 2>/dev/null
 	status=$?
 	[ $status -eq "$wanted" ] || {
 		fail "memunreachable $*: status $status, not $wanted"
