@@ -41,6 +41,9 @@ end_mapping(struct mu_forked *forked, const char *line, const char *end)
 	uint64_t huge = forked->huge_here;
 
 	forked->watched |= is_watched(line, (size_t)(end - line));
+	forked->missing |= mu_vm_flag(line, (size_t)(end - line), "um") &&
+	    !mu_vm_flag(line, (size_t)(end - line), "sh") &&
+	    forked->resident + forked->swapped < forked->size;
 	if (mu_vm_flag(line, (size_t)(end - line), "dc")) {
 		forked->dontfork += all;
 		if (all >= MU_FORKED_LARGE)
@@ -53,6 +56,7 @@ end_mapping(struct mu_forked *forked, const char *line, const char *end)
 		forked->small += huge < all ? all - huge : 0;
 	}
 	forked->anonymous = forked->swapped = forked->huge_here = 0;
+	forked->size = forked->resident = 0;
 }
 
 void
@@ -64,7 +68,9 @@ mu_forked_parse(struct mu_forked *forked, const char *text, size_t length)
 		newline = memchr(text, '\n', (size_t)(end - text));
 		if (newline == NULL)
 			return;
-		if (take_bytes(
+		if (take_bytes(text, newline, "Size:", &forked->size) ||
+		    take_bytes(text, newline, "Rss:", &forked->resident) ||
+		    take_bytes(
 			text, newline, "Anonymous:", &forked->anonymous) ||
 		    take_bytes(
 			text, newline, "AnonHugePages:", &forked->huge_here) ||
@@ -103,4 +109,16 @@ mu_forked_find(struct mu_forked *forked, pid_t pid)
 	if (finding.any)
 		*forked = found;
 	return finding.any;
+}
+
+enum mu_status
+mu_forked_note_missing(pid_t pid, struct mu_why *why)
+{
+	struct mu_forked forked = { 0 };
+
+	if (!mu_forked_find(&forked, pid) || !forked.missing)
+		return MU_OK;
+	return mu_why(why, MU_PARTIAL,
+	    "memory that a userfaultfd provides is not there yet: what only it"
+	    " refers to may be among these");
 }

@@ -1,5 +1,6 @@
 /*
- * How much memory of a process a fork copies, and how much it leaves out.
+ * How much memory of a process a fork copies, and how much it leaves out; and
+ * memory that another process provides (userfaultfd(2)).
  *
  * Runs in: any.
  */
@@ -10,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+#include "mu/status.h"
 
 /*
  * Memory under MADV_DONTFORK may be part of a heap, but not if a mapping has
@@ -29,9 +32,11 @@ struct mu_forked {
 	uint64_t dontfork_large; /* of that, in large mappings */
 	bool pooled;             /* some is MAP_HUGETLB */
 	bool watched;            /* some is registered with a userfaultfd */
+	bool missing; /* some of that is not there: a read would wait for the
+			 process that has it */
 
 	uint64_t anonymous, swapped; /* of the mapping that is being parsed */
-	uint64_t huge_here;
+	uint64_t huge_here, size, resident;
 };
 
 /* Add up TEXT, whole lines of smaps. Pure. */
@@ -43,5 +48,11 @@ void mu_forked_parse(struct mu_forked *forked, const char *text, size_t length);
  * unchanged, if smaps cannot be read.
  */
 bool mu_forked_find(struct mu_forked *forked, pid_t pid);
+
+/*
+ * MU_PARTIAL, with the reason, if memory of process PID is missing; else MU_OK.
+ * Call only if leaks were found. Runs in: sweeper, the command.
+ */
+enum mu_status mu_forked_note_missing(pid_t pid, struct mu_why *why);
 
 #endif

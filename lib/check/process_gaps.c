@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "heapwalk/memory/forked.h"
 #include "heapwalk/memory/wiped.h"
 #include "heapwalk/subject/dynamic_symbols.h"
 #include "lib/check/doubts.h"
@@ -274,10 +275,14 @@ mu_process_gaps_note(struct mu_process *process, struct mu_check_look *look)
 }
 
 void
-mu_process_gaps_sharer(struct mu_check_look *look)
+mu_process_gaps_others(struct mu_check_look *look)
 {
-	if (look->status == MU_OK && look->analysis.search.leaks.num_leaks > 0)
-		look->status = mu_sharer_note(look->check->pid, 0, &look->why);
+	if (look->status != MU_OK || look->analysis.search.leaks.num_leaks == 0)
+		return;
+	look->status = mu_sharer_note(look->check->pid, 0, &look->why);
+	if (look->status == MU_OK)
+		look->status = mu_forked_note_missing(
+		    mu_proc_living(look->check->pid), &look->why);
 }
 
 bool

@@ -15,9 +15,9 @@ void mu_process_gaps_note(
 
 /*
  * Call when the process is released: looks for another process that shares its
- * memory.
+ * memory or has some of it.
  */
-void mu_process_gaps_sharer(struct mu_check_look *look);
+void mu_process_gaps_others(struct mu_check_look *look);
 
 /*
  * True if LOOK, which found leaks, is known to have missed references; WHY says

@@ -10,6 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "heapwalk/memory/forked.h"
 #include "heapwalk/memory/remote_memory.h"
 #include "heapwalk/recorded/recorded.h"
 #include "lib/check/doubts.h"
@@ -206,6 +207,9 @@ note(void *subject, struct mu_check_look *look)
 	if (look->status == MU_OK)
 		look->status =
 		    mu_sharer_note(ending->check->pid, 0, &look->why);
+	if (look->status == MU_OK)
+		look->status = mu_forked_note_missing(
+		    ending->stopped->tracees[0].tid, &look->why);
 	if (look->status == MU_OK)
 		look->status = mu_doubt_stacks(look,
 		    "a process cannot be asked at its end what it set",

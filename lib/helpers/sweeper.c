@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#include "heapwalk/memory/forked.h"
 #include "heapwalk/memory/self.h"
 #include "heapwalk/memory/shared.h"
 #include "heapwalk/refer/moved.h"
@@ -496,6 +497,16 @@ note_sharer(struct mu_image *image, struct sweep *sweep)
 		    image->job.pid, image->stop.collector, &search->why);
 }
 
+static void
+note_missing(struct mu_image *image, struct sweep *sweep)
+{
+	struct mu_search *search = &sweep->search;
+
+	if (search->status == MU_OK && anything_lost(image, sweep))
+		search->status =
+		    mu_forked_note_missing(image->job.pid, &search->why);
+}
+
 static bool
 large_lost(const struct mu_image *image, const struct sweep *sweep)
 {
@@ -579,6 +590,7 @@ mu_sweeper_in_place(const struct mu_image *shared, void *memory, size_t size,
 	mu_arena_open_on(&sweep.tables, (char *)memory + MU_WORKERS_STACKS,
 	    size - MU_WORKERS_STACKS);
 	sweep_memory(&image, &sweep);
+	note_missing(&image, &sweep);
 	if (sweep.search.status != MU_OK)
 		return false;
 	/* Waking the program takes as long as a small search. */
@@ -609,6 +621,7 @@ mu_sweeper(struct mu_image *image)
 	note_moved(image, &sweep);
 	note_stacks(image, &sweep);
 	note_sharer(image, &sweep);
+	note_missing(image, &sweep);
 	sent = send(image, &sweep);
 	mu_image_drop(image);
 	mu_sys_exit(sent ? 0 : 3);

@@ -63,6 +63,31 @@ by_ptrace(struct mu_image *image)
 	return mu_collector_run(image);
 }
 
+/*
+ * A fork of memory that is registered with a userfaultfd waits until its event
+ * has been read, mostly by a thread that is stopped, or by a process that has
+ * the userfaultfd of this one and may never read it. Such a process is looked
+ * for only BY_US, where this thread would wait for ever: smaps takes time, and
+ * a collector that waits is ended.
+ */
+static bool
+fork_would_wait(const struct mu_image *image, bool by_us)
+{
+	struct mu_forked forked = { 0 };
+
+	return (by_us || mu_pause_has_fork_events(image->job.pid)) &&
+	    mu_forked_find(&forked, image->job.pid) && forked.watched &&
+	    mu_pause_fork_waits(image->job.pid);
+}
+
+static enum mu_status
+refuse_fork(struct mu_image *image)
+{
+	return mu_why(&image->job.why, MU_ERR_BUSY,
+	    "a fork of this process would wait for a userfaultfd" MU_CURE
+	    "memunreachable -p can read the process instead");
+}
+
 static enum mu_status
 by_signal(struct mu_image *image)
 {
@@ -70,6 +95,8 @@ by_signal(struct mu_image *image)
 
 	mu_image_stop_within(image, PROBE_NS);
 	image->stop.method = MEMUNREACHABLE_STOP_SIGNAL;
+	if (fork_would_wait(image, true))
+		return refuse_fork(image);
 	status = mu_probe_signal_stop(image->stop.until_ns, &image->job.why);
 	if (status != MU_OK)
 		return status;
@@ -184,6 +211,8 @@ by_tracer(struct mu_image *image)
 	    !may_ask_tracer(image))
 		return status;
 	image->stop.method = MEMUNREACHABLE_STOP_PTRACE;
+	if (fork_would_wait(image, true))
+		return refuse_fork(image);
 	status = mu_tracer_capture(image);
 	return status;
 }
@@ -227,20 +256,6 @@ run_auto(struct mu_image *image)
 	return refusal;
 }
 
-/*
- * A fork of memory that is registered with a userfaultfd waits until its event
- * has been read, mostly by a thread that is stopped. A process that has the
- * userfaultfd of this one is not found: see lib/helpers/collector.c.
- */
-static bool
-fork_would_wait(const struct mu_image *image)
-{
-	struct mu_forked forked = { 0 };
-
-	return mu_pause_has_fork_events(image->job.pid) &&
-	    mu_forked_find(&forked, image->job.pid) && forked.watched;
-}
-
 enum mu_status
 mu_stop_method_run(struct mu_image *image)
 {
@@ -263,11 +278,8 @@ mu_stop_method_run(struct mu_image *image)
 	if (mu_sys_now_ns() >= image->job.deadline_ns)
 		return mu_why(&image->job.why, MU_ERR_TIMEOUT,
 		    "the sweeper did not finish in time");
-	if (fork_would_wait(image))
-		return mu_why(&image->job.why, MU_ERR_BUSY,
-		    "a fork of this process would wait for a thread that reads"
-		    " the events of a userfaultfd" MU_CURE
-		    "memunreachable -p can read the process instead");
+	if (fork_would_wait(image, false))
+		return refuse_fork(image);
 	if (!image->sweeper.has_room) {
 		status = mu_own_image_find_room(image);
 		if (status != MU_OK)

@@ -179,7 +179,10 @@ handle_faults(void)
 	sigaction(SIGBUS, &action, NULL);
 }
 
-/* A page that may be read by what the kernel says, and cannot. */
+/*
+ * A page that may be read by what the kernel says, and cannot; no process has
+ * its contents.
+ */
 static bool
 poison(char *page)
 {
@@ -193,7 +196,8 @@ poison(char *page)
 
 	return fd >= 0 && ioctl(fd, UFFDIO_API, &api) == 0 &&
 	    ioctl(fd, UFFDIO_REGISTER, &range) == 0 &&
-	    ioctl(fd, UFFDIO_POISON, &poison) == 0;
+	    ioctl(fd, UFFDIO_POISON, &poison) == 0 &&
+	    ioctl(fd, UFFDIO_UNREGISTER, &range.range) == 0;
 }
 
 static int

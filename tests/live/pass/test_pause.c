@@ -8,12 +8,14 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include "lib/helpers/priority.h"
 #include "lib/state/library.h"
 #include "memunreachable/memunreachable.h"
 #include "ptrace/live/pause.h"
 #include "tests/support/clock.h"
+#include "tests/support/hide.h"
 #include "tests/support/suite.h"
 
 #define MS (1000 * 1000ull)
@@ -90,6 +92,98 @@ read_events(void *arg)
 		if (message.event == UFFD_EVENT_FORK)
 			close((int)message.arg.fork.ufd);
 	return NULL;
+}
+
+/*
+ * Register the SIZE bytes at MEMORY with a userfaultfd that only another
+ * process has, and does not read. False: there is no userfaultfd.
+ */
+static bool
+watch_from_outside(void *memory, size_t size, uint64_t features)
+{
+	struct uffdio_api api = { .api = UFFD_API, .features = features };
+	struct uffdio_register range = {
+		.range = { (uintptr_t)memory, size },
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+
+	child = fd < 0 ? 0 : fork();
+	if (fd >= 0 && child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	if (fd < 0 || child < 0 || ioctl(fd, UFFDIO_API, &api) != 0 ||
+	    ioctl(fd, UFFDIO_REGISTER, &range) != 0) {
+		printf("SKIPPED: no userfaultfd (errno %d)\n", errno);
+		return false;
+	}
+	close(fd);
+	return true;
+}
+
+static void
+end_watch(void)
+{
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
+/* A fork in the asking thread would never return. */
+TEST(fork_waits_for_a_process)
+{
+	struct UnreachableMemoryInfo info = { 0 };
+	pthread_t thread;
+	char *memory = mmap(NULL, 65536, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	pthread_create(&thread, NULL, tick, NULL);
+	if (!watch_from_outside(memory, 65536, UFFD_FEATURE_EVENT_FORK))
+		return;
+	mu_library.options.stop = MU_STOP_SIGNAL;
+	ck_assert(!GetUnreachableMemory(&info, 10));
+	ck_assert_msg(strstr(info.reason, "would wait") != NULL &&
+		strstr(info.reason, "userfaultfd") != NULL,
+	    "%s", info.reason);
+	ck_assert_uint_eq(info.pause_ns, 0);
+	FreeUnreachableMemoryInfo(&info);
+	end_watch();
+}
+
+static __attribute__((noinline)) uintptr_t
+hide_block(void)
+{
+	return mu_hide(memset(malloc(1000), 'b', 1000));
+}
+
+/* The only pointer to a block is in a page that another process has taken. */
+TEST_LOOP(memory_is_elsewhere, 0, 2)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct UnreachableMemoryInfo info = { 0 };
+	uintptr_t hidden = hide_block();
+	pthread_t thread;
+	void **memory = mmap(NULL, page, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (_i == 1)
+		pthread_create(&thread, NULL, tick, NULL);
+	*memory = mu_reveal(hidden);
+	scrub_stack();
+	if (!watch_from_outside(memory, page, 0))
+		return;
+	ck_assert(GetUnreachableMemory(&info, 10));
+	ck_assert_uint_eq(info.num_leaks, 0);
+	ck_assert_int_eq(info.status, MEMUNREACHABLE_COMPLETE);
+	FreeUnreachableMemoryInfo(&info);
+	madvise(memory, page, MADV_DONTNEED);
+	ck_assert(GetUnreachableMemory(&info, 10));
+	ck_assert_uint_eq(info.num_leaks, 1);
+	ck_assert_int_eq(info.status, MEMUNREACHABLE_PARTIAL);
+	ck_assert_ptr_nonnull(strstr(info.reason, "userfaultfd"));
+	FreeUnreachableMemoryInfo(&info);
+	end_watch();
 }
 
 /* The state is known before the stop. _i: auto, by ptrace, by signal. */

@@ -62,6 +62,20 @@ TEST(malformed)
 	ck_assert_uint_eq(parse("").small, 0);
 }
 
+/* Of private memory; what is swapped out is there. */
+TEST(missing)
+{
+	ck_assert(parse("Size: 12 kB\nRss: 4 kB\nSwap: 4 kB\nVmFlags: rd um\n")
+		      .missing);
+	ck_assert(!parse("Size: 8 kB\nRss: 4 kB\nSwap: 4 kB\nVmFlags: rd um\n")
+		       .missing);
+	ck_assert(!parse("Size: 8 kB\nRss: 4 kB\nVmFlags: rd uw\n").missing);
+	ck_assert(!parse("Size: 8 kB\nRss: 4 kB\nVmFlags: sh um\n").missing);
+	ck_assert(!parse("Size: 8 kB\nVmFlags: rd\n"
+			 "Size: 4 kB\nRss: 4 kB\nVmFlags: um\n")
+		       .missing);
+}
+
 TEST(this_process)
 {
 	struct mu_forked before, after;
