@@ -17,6 +17,7 @@
 #include "lib/check/may_be_in_malloc.h"
 #include "lib/check/naming.h"
 #include "lib/check/outside.h"
+#include "lib/command/exit_frame.h"
 #include "lib/report/backtrace.h"
 #include "mu/arch/registers.h"
 #include "mu/arch/remote.h"
@@ -124,18 +125,24 @@ mu_check_end_is_libc(const struct mu_mapping *mapping)
 
 /* A static program has its libc at any address. */
 static bool
+is_static(const struct mu_snapshot *snap)
+{
+	size_t i;
+
+	for (i = 0; i < snap->num_mappings; i++)
+		if (mu_check_end_is_libc(&snap->mappings[i]))
+			return false;
+	return true;
+}
+
+static bool
 is_in_libc(const struct mu_snapshot *snap, pid_t tid)
 {
 	uintptr_t general[MU_PRSTATUS_WORDS] = { 0 };
 	struct iovec set = { general, sizeof(general) };
 	const struct mu_mapping *mapping;
-	size_t i;
 
-	for (i = 0; i < snap->num_mappings; i++) {
-		if (mu_check_end_is_libc(&snap->mappings[i]))
-			break;
-	}
-	if (i == snap->num_mappings ||
+	if (is_static(snap) ||
 	    mu_sys_ptrace(
 		PTRACE_GETREGSET, tid, NT_PRSTATUS, (uintptr_t)&set) != 0)
 		return true;
@@ -175,6 +182,8 @@ take(void *subject, struct mu_check_look *look)
 	ending->snap.reach = look->check->reach;
 	ending->remote.workers = &look->analysis.threads.workers;
 	ending->in_malloc = was_in_malloc(&ending->snap);
+	if (is_static(&ending->snap))
+		mu_exit_frame_find(&ending->snap, &ending->arena);
 	look->snap = &ending->snap;
 	return MU_OK;
 }

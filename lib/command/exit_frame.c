@@ -1,0 +1,191 @@
+#include "lib/command/exit_frame.h"
+
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "lib/symbolize/helper.h"
+#include "mu/arch/cpu.h"
+#include "mu/arch/exit.h"
+#include "mu/sys.h"
+
+#define FRAMES ((size_t)64 << 10) /* upper limit for exit()'s frames, bytes */
+#define NAMES_NS (2 * MU_NS_PER_SEC)
+#define CALLS_MAX 512
+
+/* Size of exit(), and words of its frame: see lib/state/exit_stack.c. */
+#define EXIT_BYTES 64
+#define EXIT_WORDS 8
+
+/* A word of the stack that is the return address of a direct call. */
+struct call {
+	size_t at; /* its index */
+	uintptr_t word, target;
+	bool passes_result; /* of main() */
+};
+
+struct frames {
+	struct mu_snapshot *snap;
+	struct mu_thread *thread;
+	uintptr_t begin, *words;
+	size_t num_words;
+	struct call calls[CALLS_MAX];
+	size_t num_calls;
+};
+
+static bool
+read_call(const struct frames *frames, uintptr_t word, struct call *call)
+{
+	char code[MU_RESULT_CALL_BYTES];
+	uintptr_t begin = word - sizeof(code);
+	uintptr_t end = (uintptr_t)code + sizeof(code);
+	const struct mu_mapping *mapping =
+	    mu_snapshot_mapping(frames->snap, begin);
+	uintptr_t target;
+
+	if (mapping == NULL || !mapping->executable || mapping->inode == 0 ||
+	    mu_sys_read_memory(
+		frames->thread->tid, begin, code, sizeof(code)) != sizeof(code))
+		return false;
+	target = mu_arch_called(end);
+	if (target == 0)
+		return false;
+	call->word = word;
+	call->target = target - end + word;
+	call->passes_result = mu_arch_calls_with_result(end, target);
+	return mu_range_has(mapping->range, call->target);
+}
+
+static bool
+read_frames(struct frames *frames, struct mu_arena *arena)
+{
+	size_t i, size = FRAMES;
+	ssize_t n;
+
+	frames->begin = (frames->thread->sp + 7) & ~(uintptr_t)7;
+	frames->words =
+	    mu_arena_alloc(arena, size / sizeof(uintptr_t), sizeof(uintptr_t));
+	if (frames->words == NULL)
+		return false;
+	n = mu_sys_read_memory(
+	    frames->thread->tid, frames->begin, frames->words, size);
+	frames->num_words = n > 0 ? (size_t)n / sizeof(uintptr_t) : 0;
+	for (i = 0; i < frames->num_words && frames->num_calls < CALLS_MAX; i++)
+		if (read_call(frames, frames->words[i],
+			&frames->calls[frames->num_calls]))
+			frames->calls[frames->num_calls++].at = i;
+	return frames->num_calls > 0;
+}
+
+/* True if CALL, in exit(), is that of the function that calls the handlers. */
+static bool
+calls_handlers(const struct frames *frames, const struct call *call)
+{
+	char code[MU_SAVING_BYTES];
+
+	return mu_sys_read_memory(frames->thread->tid, call->target, code,
+		   sizeof(code)) == sizeof(code) &&
+	    mu_arch_saves_all((uintptr_t)code);
+}
+
+/*
+ * OUTER calls exit(). Its caller's registers, which may hold pointers, were
+ * saved below the return address in exit(), unless main() has returned.
+ */
+static uintptr_t
+begin_of(const struct frames *frames, const struct call *outer)
+{
+	const struct call *inner;
+
+	for (inner = outer - 1; inner >= frames->calls; inner--) {
+		if (outer->at - inner->at > EXIT_WORDS)
+			break;
+		if (inner->word <= outer->target ||
+		    inner->word - outer->target > EXIT_BYTES ||
+		    !calls_handlers(frames, inner))
+			continue;
+		if (outer->passes_result)
+			return frames->begin +
+			    (outer->at + 1) * sizeof(uintptr_t);
+		return inner->at < MU_CALLEE_SAVED ? 0
+						   : frames->begin +
+			(inner->at - MU_CALLEE_SAVED) * sizeof(uintptr_t);
+	}
+	return 0;
+}
+
+static bool
+is_exit(const struct mu_symbol *symbol, uintptr_t target)
+{
+	return symbol->function != NULL &&
+	    strcmp(symbol->function, "exit") == 0 &&
+	    symbol->range.begin == target;
+}
+
+static void
+set_stack(struct frames *frames, const struct mu_symbol_answer *answers)
+{
+	uintptr_t begin;
+	size_t i;
+
+	for (i = 0; i < frames->num_calls; i++) {
+		if (!is_exit(&answers[i].symbol, frames->calls[i].target))
+			continue;
+		begin = begin_of(frames, &frames->calls[i]);
+		/* The red zone below it counts as alive, too. */
+		if (begin != 0)
+			frames->thread->sp = begin + MU_RED_ZONE;
+		return;
+	}
+}
+
+static void
+find_exit(struct frames *frames, struct mu_arena *arena)
+{
+	struct mu_symbol_question *questions =
+	    mu_arena_alloc(arena, frames->num_calls, sizeof(*questions));
+	struct mu_symbol_answer *answers =
+	    mu_arena_alloc(arena, frames->num_calls, sizeof(*answers));
+	const struct mu_symbols_source source = {
+		.pid = frames->thread->tid,
+		.mappings = frames->snap->mappings,
+		.num_mappings = frames->snap->num_mappings,
+		.local = true,
+	};
+	struct mu_symbol_helper helper = {
+		.source = &source,
+		.rights = mu_rights_of_process(frames->thread->tid),
+	};
+	size_t i;
+
+	if (questions == NULL || answers == NULL)
+		return;
+	memset(questions, 0, frames->num_calls * sizeof(*questions));
+	memset(answers, 0, frames->num_calls * sizeof(*answers));
+	for (i = 0; i < frames->num_calls; i++)
+		questions[i].address = frames->calls[i].target;
+	mu_symbol_helper_ask(&helper, questions, answers, frames->num_calls,
+	    mu_sys_now_ns() + NAMES_NS);
+	set_stack(frames, answers);
+	mu_symbol_helper_close(&helper);
+}
+
+void
+mu_exit_frame_find(struct mu_snapshot *snap, struct mu_arena *arena)
+{
+	struct frames *frames;
+	size_t i;
+
+	for (i = 0; i < snap->num_threads; i++) {
+		if (snap->threads[i].call != SYS_exit_group)
+			continue;
+		frames = mu_arena_alloc(arena, 1, sizeof(*frames));
+		if (frames == NULL)
+			return;
+		*frames = (struct frames) {
+			.snap = snap,
+			.thread = &snap->threads[i],
+		};
+		if (read_frames(frames, arena))
+			find_exit(frames, arena);
+	}
+}
