@@ -269,13 +269,14 @@ take_exec(struct mu_trace *trace, pid_t pid)
 
 /* The first stop of a child may arrive after the end of its parent. */
 static void
-take_birth(struct mu_trace *trace, pid_t parent)
+take_birth(struct mu_trace *trace, pid_t parent, int event)
 {
 	unsigned long tid = 0;
 
 	if (mu_sys_ptrace(PTRACE_GETEVENTMSG, parent, 0, (uintptr_t)&tid) == 0)
 		mu_traced_known(&trace->all, (pid_t)tid);
-	mu_command_stop_continue(&trace->all, parent, 0, false);
+	mu_command_stop_in_call(
+	    &trace->all, parent, event == PTRACE_EVENT_VFORK);
 }
 
 static bool
@@ -332,7 +333,7 @@ mu_trace_take(struct mu_trace *trace, pid_t tid, int status)
 		take_exec(trace, tid);
 	else if (event == PTRACE_EVENT_CLONE || event == PTRACE_EVENT_FORK ||
 	    event == PTRACE_EVENT_VFORK)
-		take_birth(trace, tid);
+		take_birth(trace, tid, event);
 	else if (event == EVENT_STOP && is_stop_signal(signo))
 		take_group_stop(trace, tid, signo);
 	else if (event != 0 || !mu_command_stop_take(&trace->all, tid, signo))

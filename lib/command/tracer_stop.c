@@ -96,9 +96,10 @@ list_stopped(
 		thread = &threads->threads[i];
 		if (thread->pid != pid || !thread->stopped)
 			continue;
-		state = thread->signo != 0 ? MU_TRACEE_SIGNAL_STOPPED
-		    : thread->listens      ? MU_TRACEE_GROUP_STOPPED
-					   : MU_TRACEE_STOPPED;
+		state = thread->signo != 0 || thread->in_call
+		    ? MU_TRACEE_SIGNAL_STOPPED
+		    : thread->listens ? MU_TRACEE_GROUP_STOPPED
+				      : MU_TRACEE_STOPPED;
 		live->tracees[live->count++] = (struct mu_tracee) {
 			.tid = thread->tid,
 			.state = state,
@@ -395,6 +396,7 @@ mu_command_stop_continue(
 		thread = &unknown;
 	thread->signo = signo;
 	thread->listens = listens;
+	thread->in_call = false;
 	asker = asker_of(threads, thread->pid);
 	if (thread != &unknown && asker == NULL &&
 	    mu_last_signal_hold(threads, thread))
@@ -406,6 +408,29 @@ mu_command_stop_continue(
 	}
 	thread->stopped = true;
 	note_stop(threads, asker);
+}
+
+/*
+ * The registers of a call that a tracer would set here would get the result of
+ * clone().
+ */
+void
+mu_command_stop_in_call(
+    struct mu_traced_threads *threads, pid_t tid, bool is_long)
+{
+	struct mu_traced *thread = mu_traced_find(threads, tid);
+	const struct mu_traced *asker =
+	    thread != NULL ? asker_of(threads, thread->pid) : NULL;
+
+	if (!is_long && asker != NULL && asker->stop->late_ns != UINT64_MAX) {
+		mu_sys_ptrace(PTRACE_INTERRUPT, tid, 0, 0);
+		mu_traced_continue(tid, 0);
+		return;
+	}
+	mu_command_stop_continue(threads, tid, 0, false);
+	thread = mu_traced_find(threads, tid);
+	if (thread != NULL)
+		thread->in_call = is_long;
 }
 
 void

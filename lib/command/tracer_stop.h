@@ -28,6 +28,14 @@ bool mu_command_stop_take(
 void mu_command_stop_continue(
     struct mu_traced_threads *threads, pid_t tid, int signo, bool listens);
 
+/*
+ * Thread TID is stopped within clone(), fork() or, if IS_LONG, vfork(), which
+ * may take long. If its process is to stop it goes on to the end of the call,
+ * so that it may be made to do another one; IS_LONG it stays here and is not.
+ */
+void mu_command_stop_in_call(
+    struct mu_traced_threads *threads, pid_t tid, bool is_long);
+
 /* A thread of process PID is about to end by itself. */
 void mu_command_stop_thread_left(struct mu_traced_threads *threads, pid_t pid);
 
