@@ -38,8 +38,8 @@ void mu_exit_check_quick_exit_waits(void);
  * quick_exit(), maybe in a signal handler or in a child of vfork(). A command
  * that traces the process checks it after that, but cannot stop malloc first.
  * With other threads the check is therefore made here, if the command stops
- * them. It waits for malloc for a second only; the calling thread may have
- * interrupted it.
+ * them. It waits for malloc for a second, or longer if the other threads hardly
+ * run; the calling thread may have interrupted it.
  *
  * If LAST, no signal handler runs here any more, and the other threads do not
  * go on behind the stop, so that the program ends as it would without a check.

@@ -4,6 +4,9 @@
 #include "mu/sys.h"
 #include "ptrace/live/threads.h"
 
+#define BRIEF_TRIES 8
+#define RUNS_NS (MU_NS_PER_MS) /* more than our own waiting takes */
+
 /* True if the program has one thread, which is not the calling one. */
 static bool
 is_single(struct mu_image *image)
@@ -25,16 +28,47 @@ mu_allocator_find(struct mu_image *image)
 	    &image->job.arena, &image->job.why);
 }
 
+/* CPU time of all threads. */
+static uint64_t
+spent_ns(void)
+{
+	struct timespec time = { 0 };
+
+	mu_sys2(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, (long)&time);
+	return (uint64_t)time.tv_sec * MU_NS_PER_SEC + (uint64_t)time.tv_nsec;
+}
+
+/*
+ * A brief stop waits for malloc until the other threads, if they run at all,
+ * have run as long as MU_STOP_BRIEF_NS: on a busy machine one that holds a lock
+ * may not get a CPU in that time.
+ */
+static enum mu_status
+freeze_heaps(struct mu_image *image, struct mu_heap_freeze freeze)
+{
+	uint64_t begin = spent_ns(), last, now = begin;
+	enum mu_status status;
+	int tries = BRIEF_TRIES;
+
+	do {
+		freeze.deadline_ns = mu_image_locks_until(image);
+		status = mu_heaps_freeze(
+		    &image->stop.heaps, &freeze, &image->job.why);
+		last = now;
+		now = spent_ns();
+	} while (status == MU_ERR_BUSY && image->stop.brief && --tries > 0 &&
+	    now - last > RUNS_NS && now - begin < MU_STOP_BRIEF_NS);
+	return status;
+}
+
 enum mu_status
 mu_allocator_freeze(struct mu_image *image)
 {
 	const struct mu_heap_freeze freeze = {
 		.arena = &image->job.arena,
-		.deadline_ns = mu_image_locks_until(image),
 		.single = is_single(image),
 	};
-	enum mu_status status =
-	    mu_heaps_freeze(&image->stop.heaps, &freeze, &image->job.why);
+	enum mu_status status = freeze_heaps(image, freeze);
 
 	mu_image_stop_within(
 	    image, mu_library.options.max_pause * MU_NS_PER_MS);

@@ -13,7 +13,7 @@
 
 /*
  * A thread that ends the program may have interrupted malloc or a pass, which
- * then do not end.
+ * then do not end. Longer if other threads hardly run.
  */
 #define MU_STOP_BRIEF_NS (MU_NS_PER_SEC)
 
