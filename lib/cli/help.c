@@ -14,7 +14,7 @@ static const char usage[] =
     "       memunreachable watch [OPTION]... {-p PID | -p NAME | -- COMMAND}\n"
     "       memunreachable --doctor [PID]\n"
     "       memunreachable --heap-dump FILE [--symbols DIR] [--html OUT]\n"
-    "       memunreachable --diff A B [--symbols DIR]\n"
+    "       memunreachable --diff A B [--symbols DIR] [--html OUT]\n"
     "       memunreachable --leaktracer FILE [--symbols DIR] [--exe FILE]\n"
     "       memunreachable --symbolize [FILE] [--symbols DIR]\n"
     "Find malloc blocks that nothing points to any more: in"
@@ -50,8 +50,9 @@ static const char recorded[] =
     "                         to the stacks in it\n"
     "      --symbols=DIR      look for binaries below DIR, then at their"
     " own paths\n"
-    "      --html=OUT         also write the heap dump as a web page"
-    " (-: only that)\n"
+    "      --html=OUT         also write the heap dump, or the difference, as"
+    " a page\n"
+    "                         (-: only that)\n"
     "\n";
 
 static const char ways[] =

@@ -84,7 +84,7 @@ static const struct flag {
 	{ { "symbols", required_argument, NULL, MU_CLI_OPT_SYMBOLS },
 	    H | F | L | S },
 	{ { "symbolize", optional_argument, NULL, MU_CLI_OPT_SYMBOLIZE }, S },
-	{ { "html", required_argument, NULL, MU_CLI_OPT_HTML }, H },
+	{ { "html", required_argument, NULL, MU_CLI_OPT_HTML }, H | F },
 	{ { "every", required_argument, NULL, MU_CLI_OPT_EVERY }, W },
 	{ { "duration", required_argument, NULL, MU_CLI_OPT_DURATION }, W },
 	{ { "count", required_argument, NULL, MU_CLI_OPT_COUNT }, W },

@@ -4,8 +4,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "lib/term/human.h"
 #include "lib/view/html_text.h"
 #include "lib/view/location_text.h"
+#include "lib/view/page.h"
 
 #define OPEN_SHARE 0.1 /* nodes with less of the whole are folded at first */
 
@@ -16,128 +18,17 @@ struct writer {
 	struct mu_tree_walk walk;
 };
 
-#define STYLE_SHA256 "Zr7EBvJIENN0vQj0VQ/oheR5h6RAidZaYxe5dG4b4fY="
-#define SCRIPT_SHA256 "kptz/yk68LSeTGA0RbRAxeKXSBuzul7UgOKUU5+VxKA="
-
-static const char style[] =
-    ":root{color-scheme:light dark}\n"
-    "body{font:14px/1.5 sans-serif;margin:1em 2em}\n"
-    "section{font-family:monospace}\n"
-    "h2{font-family:sans-serif}\n"
-    ".n{margin-left:1.2em}\n"
-    ".n.go{margin-left:0}\n"
-    "div.n{padding-left:1em}\n"
-    "summary{cursor:pointer}\n"
-    "summary:hover,div.n:hover{background:#8883}\n"
-    "b{display:inline-block;min-width:6em;text-align:right}\n"
-    "i{display:inline-block;min-width:4em;text-align:right;"
-    "font-style:normal}\n"
-    "u{display:inline-block;min-width:9em;text-align:right;"
-    "text-decoration:none}\n"
-    "meter{width:5em}\n"
-    ".more{opacity:.7}\n"
-    ".searching .n:not(.hit):not(.way){display:none}\n"
-    ".searching .hit .n.n.n.n{display:block}\n"
-    ".hit>summary,div.hit{background:#fc06}\n";
-
-static const char script[] =
-    "\"use strict\";\n"
-    "(function () {\n"
-    "var search = document.getElementById(\"search\");\n"
-    "var found = document.getElementById(\"found\");\n"
-    "var all = Array.from(document.querySelectorAll(\".n\"));\n"
-    "function words(e) {\n"
-    "return (e.tagName === \"DETAILS\" ? e.firstElementChild : e)"
-    ".textContent.toLowerCase();\n"
-    "}\n"
-    "function show(e) {\n"
-    "e.classList.add(\"hit\");\n"
-    "for (e = e.parentElement; e && e.classList.contains(\"n\") &&"
-    " !e.classList.contains(\"way\"); e = e.parentElement) {\n"
-    "e.classList.add(\"way\");\n"
-    "e.open = true;\n"
-    "}\n"
-    "}\n"
-    "function look() {\n"
-    "var wanted = search.value.trim().toLowerCase(), hits = [];\n"
-    "all.forEach(function (e) {\n"
-    "e.classList.remove(\"hit\", \"way\");\n"
-    "});\n"
-    "if (wanted)\n"
-    "hits = all.filter(function (e) {\n"
-    "return words(e).indexOf(wanted) >= 0;\n"
-    "});\n"
-    "hits.forEach(show);\n"
-    "document.body.classList.toggle(\"searching\", wanted !== \"\");\n"
-    "found.textContent = wanted ? hits.length + \" found\" : \"\";\n"
-    "}\n"
-    "function open_all(open) {\n"
-    "all.forEach(function (e) {\n"
-    "e.open = open;\n"
-    "});\n"
-    "}\n"
-    "search.addEventListener(\"input\", look);\n"
-    "document.getElementById(\"unfold\").addEventListener(\"click\","
-    " function () { open_all(true); });\n"
-    "document.getElementById(\"fold\").addEventListener(\"click\","
-    " function () { open_all(false); });\n"
-    "document.getElementById(\"tools\").hidden = false;\n"
-    "})();\n";
-
-/*
- * The page around the trees: style, search, and content policy.
- *
- * The policy allows exactly this style and this script, by their SHA-256
- * (tests/live/command/cli_view.sh compares them). If a name ever gets past the
- * escaping, no browser runs it, and nothing is fetched.
- */
-
-/* TITLE is escaped here. */
-static void
-html_page_begin(FILE *out, const char *title)
-{
-	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
-	      "<meta charset=\"utf-8\">\n"
-	      "<meta http-equiv=\"Content-Security-Policy\" content=\""
-	      "default-src 'none'; style-src 'sha256-" STYLE_SHA256
-	      "'; script-src 'sha256-" SCRIPT_SHA256 "'\">\n"
-	      "<meta name=\"viewport\" content=\"width=device-width\">\n"
-	      "<title>",
-	    out);
-	mu_html_text(out, title);
-	fprintf(
-	    out, "</title>\n<style>%s</style>\n</head>\n<body>\n<h1>", style);
-	mu_html_text(out, title);
-	fputs("</h1>\n", out);
-}
-
-/* A search field, which is visible if scripts run. */
-static void
-html_page_search(FILE *out)
-{
-	fputs("<p id=\"tools\" hidden><label>Search <input id=\"search\""
-	      " type=\"search\"></label> <button id=\"unfold\" type=\"button\">"
-	      "Unfold all</button> <button id=\"fold\" type=\"button\">Fold all"
-	      "</button> <output id=\"found\"></output></p>\n",
-	    out);
-}
-
-static void
-html_page_end(FILE *out)
-{
-	fprintf(out, "<script>%s</script>\n</body>\n</html>\n", script);
-}
-
 static void
 put_figures(const struct writer *writer, uint64_t bytes, uint64_t blocks)
 {
 	double whole = writer->whole == 0 ? 1 : (double)writer->whole;
 
 	fprintf(writer->out,
-	    "<b>%" PRIu64 "</b> <meter value=\"%.4f\"></meter> <i>%s</i>"
-	    " <u>%" PRIu64 " block%s</u> ",
-	    bytes, (double)bytes / whole, mu_share(bytes, writer->whole).text,
-	    blocks, blocks == 1 ? "" : "s");
+	    "<b title=\"%" PRIu64 "\">%s</b> <meter value=\"%.4f\"></meter>"
+	    " <i>%s</i> <u>%" PRIu64 " block%s</u> ",
+	    bytes, mu_human_bytes(bytes).text, (double)bytes / whole,
+	    mu_share(bytes, writer->whole).text, blocks,
+	    blocks == 1 ? "" : "s");
 }
 
 static void
@@ -222,55 +113,71 @@ put_section(FILE *out, const struct mu_dump_view *view, size_t section)
 	if (tree->num_records == 0)
 		return;
 	fprintf(out,
-	    "<section>\n<h2>%s</h2>\n<p>%s (%s of all), %zu stack%s; frames"
-	    " from the outermost down</p>\n",
-	    mu_dump_section_name(section),
-	    mu_amount(tree->nodes[0].bytes, tree->nodes[0].blocks).text,
+	    "<section id=\"s%zu\">\n<h2>%s</h2>\n<p>%s in %" PRIu64
+	    " block%s (%s of all), %zu stack%s</p>\n<details"
+	    " class=\"part tree\" open><summary>Calls: the outermost frame,"
+	    " and its callees</summary>\n",
+	    section, mu_dump_section_name(section),
+	    mu_human_bytes(tree->nodes[0].bytes).text, tree->nodes[0].blocks,
+	    tree->nodes[0].blocks == 1 ? "" : "s",
 	    mu_share(tree->nodes[0].bytes, mu_dump_view_bytes(view)).text,
 	    tree->num_stacks, tree->num_stacks == 1 ? "" : "s");
 	while ((event = mu_tree_step(&writer.walk)) != MU_TREE_END)
 		put_event(&writer, event);
-	fputs("</section>\n", out);
+	fputs("</details>\n</section>\n", out);
 }
 
-static void
-put_notes(FILE *out, const struct mu_notes *notes)
-{
-	size_t i;
+struct rows {
+	const struct mu_records *records;
+	size_t next[MU_DUMP_SECTIONS]; /* records that were not yet asked for */
+};
 
-	if (notes->count == 0)
-		return;
-	fputs("<ul>\n", out);
-	for (i = 0; i < notes->count; i++) {
-		fputs("<li>", out);
-		mu_html_text(out, notes->lines[i]);
-		fputs(".</li>\n", out);
+/* The process's own records are the first section. */
+static bool
+next_row(void *ctx, size_t section, struct mu_page_row *row)
+{
+	struct rows *rows = ctx;
+	const struct mu_record *record;
+
+	while (rows->next[section] < rows->records->count) {
+		record = &rows->records->list[rows->next[section]++];
+		if (record->own != (section == 0))
+			continue;
+		*row = (struct mu_page_row) { record->bytes, record->count,
+			record->frames, record->num_frames };
+		return true;
 	}
-	if (notes->num_more > 0)
-		fprintf(out, "<li>There are %zu more notes.</li>\n",
-		    notes->num_more);
-	fputs("</ul>\n", out);
+	return false;
 }
 
 void
 mu_tree_html(FILE *out, const struct mu_dump_view *view)
 {
 	char title[512];
+	struct rows rows = { .records = &view->dump->records };
+	struct mu_page page = {
+		.title = title,
+		.frames = view->frames,
+		.num_sections = MU_DUMP_SECTIONS,
+		.next = next_row,
+		.ctx = &rows,
+	};
 	size_t i;
 
 	snprintf(title, sizeof(title), "Heap dump %s", view->path);
-	html_page_begin(out, title);
-	fprintf(out, "<p>Not freed: <strong>%s</strong>, v1.%u",
-	    mu_amount(mu_dump_view_bytes(view), mu_dump_view_blocks(view)).text,
-	    view->dump->version);
+	mu_page_begin(out, &page);
+	fprintf(out,
+	    "<p>Not freed: <strong>%s</strong> in %" PRIu64 " blocks, v1.%u",
+	    mu_human_bytes(mu_dump_view_bytes(view)).text,
+	    mu_dump_view_blocks(view), view->dump->version);
 	if (view->dump->fingerprint[0] != '\0') {
 		fputs(", build ", out);
 		mu_html_text(out, view->dump->fingerprint);
 	}
 	fputs(".</p>\n", out);
-	put_notes(out, view->notes);
-	html_page_search(out);
+	mu_page_notes(out, view->notes);
+	mu_page_search(out);
 	for (i = 0; i < MU_DUMP_SECTIONS; i++)
 		put_section(out, view, i);
-	html_page_end(out);
+	mu_page_end(out, &page);
 }

@@ -1,6 +1,30 @@
 #include "lib/view/view.h"
 
+#include <string.h>
+
+#include "lib/term/output.h"
 #include "lib/view/view_parts.h"
+
+enum mu_status
+mu_view_page(const char *path, FILE *out,
+    bool (*write)(FILE *out, const void *view), const void *view,
+    struct mu_why *why)
+{
+	bool is_file = strcmp(path, "-") != 0;
+	struct mu_output output;
+	enum mu_status status =
+	    is_file ? mu_output_open(&output, path, why) : MU_OK;
+
+	if (status != MU_OK)
+		return status;
+	if (!write(is_file ? output.text : out, view))
+		status = mu_why(why, MU_ERR_NO_MEMORY, "no memory for a page");
+	else if (is_file)
+		status = mu_output_commit(&output, why);
+	if (is_file)
+		mu_output_close(&output);
+	return status;
+}
 
 enum mu_exit
 mu_view(const struct mu_cli_options *options, const struct mu_style *style,

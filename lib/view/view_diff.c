@@ -1,5 +1,7 @@
 /* Compare two heap dumps. */
-#include "lib/view/diff_text.h"
+#include <string.h>
+
+#include "lib/view/diff_html.h"
 #include "lib/view/view_parts.h"
 
 struct work {
@@ -55,11 +57,30 @@ open_both(
 	return worst;
 }
 
+static bool
+write_changes(FILE *out, const void *view)
+{
+	return mu_diff_html(out, view);
+}
+
+/* On standard output the page is the only output. */
+static enum mu_status
+write_all(const struct mu_cli_options *options, FILE *out,
+    const struct mu_diff_view *view, struct mu_why *why)
+{
+	if (options->html == NULL || strcmp(options->html, "-") != 0)
+		mu_diff_text(out, view);
+	if (options->html == NULL)
+		return MU_OK;
+	return mu_view_page(options->html, out, write_changes, view, why);
+}
+
 enum mu_exit
 mu_view_diff(const struct mu_cli_options *options, const struct mu_style *style,
     FILE *out, struct mu_why *why)
 {
 	struct work work = { 0 };
+	struct mu_why later = { .text = "" };
 	enum mu_exit result = MU_EXIT_UNCHECKED;
 	enum mu_status status = open_both(&work, options, why);
 	struct mu_diff_view view = {
@@ -72,14 +93,14 @@ mu_view_diff(const struct mu_cli_options *options, const struct mu_style *style,
 	};
 
 	if (mu_status_usable(status)) {
-		if (compare(&work)) {
-			mu_diff_text(out, &view);
-			result =
-			    status == MU_OK ? MU_EXIT_CLEAN : MU_EXIT_PARTIAL;
-		} else {
+		if (!compare(&work))
 			mu_why(
 			    why, MU_ERR_NO_MEMORY, "no memory to compare them");
-		}
+		else if (write_all(options, out, &view, &later) == MU_OK)
+			result =
+			    status == MU_OK ? MU_EXIT_CLEAN : MU_EXIT_PARTIAL;
+		else
+			*why = later;
 	}
 	mu_diff_release(&work.diff);
 	mu_frames_release(&work.frames);

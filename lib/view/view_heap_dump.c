@@ -1,7 +1,6 @@
 /* Show a heap dump: as a tree in text, or as a page. */
 #include <string.h>
 
-#include "lib/term/output.h"
 #include "lib/view/tree_html.h"
 #include "lib/view/tree_text.h"
 #include "lib/view/view_parts.h"
@@ -50,19 +49,11 @@ build(struct work *work, struct mu_dump_view *view)
 	return true;
 }
 
-static enum mu_status
-write_page(
-    const char *path, const struct mu_dump_view *view, struct mu_why *why)
+static bool
+write_tree(FILE *out, const void *view)
 {
-	struct mu_output output;
-	enum mu_status status = mu_output_open(&output, path, why);
-
-	if (status != MU_OK)
-		return status;
-	mu_tree_html(output.text, view);
-	status = mu_output_commit(&output, why);
-	mu_output_close(&output);
-	return status;
+	mu_tree_html(out, view);
+	return true;
 }
 
 /* On standard output the page is the only output. */
@@ -71,7 +62,6 @@ write_all(struct work *work, struct mu_dump_view *view, struct mu_why *why)
 {
 	const struct mu_cli_options *options = work->options;
 	const char *html = options->html;
-	enum mu_status status = MU_OK;
 
 	if (html == NULL || strcmp(html, "-") != 0) {
 		if (!prune(view, options->limit))
@@ -82,11 +72,7 @@ write_all(struct work *work, struct mu_dump_view *view, struct mu_why *why)
 		return MU_OK;
 	if (!prune(view, options->limit_given ? options->limit : HTML_LIMIT))
 		return mu_why(why, MU_ERR_NO_MEMORY, "no memory");
-	if (strcmp(html, "-") == 0)
-		mu_tree_html(work->out, view);
-	else
-		status = write_page(html, view, why);
-	return status;
+	return mu_view_page(html, work->out, write_tree, view, why);
 }
 
 static enum mu_status

@@ -28,6 +28,14 @@ void mu_opened_dump_note(
     const struct mu_opened_dump *opened, struct mu_notes *notes);
 
 /*
+ * Write VIEW as a page with WRITE, which returns false without memory, to the
+ * file PATH, or to OUT if that is "-".
+ */
+enum mu_status mu_view_page(const char *path, FILE *out,
+    bool (*write)(FILE *out, const void *view), const void *view,
+    struct mu_why *why);
+
+/*
  * Show what OPTIONS name, on OUT. Returns the exit status; after
  * MU_EXIT_UNCHECKED WHY has the reason.
  */

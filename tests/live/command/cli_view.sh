@@ -124,8 +124,14 @@ sed 's|bt .*|bt 123|; s|Build.*|Build fingerprint: '"'"'"><script>x'"'"'|' \
 run 0 --heap-dump "$work/hostile.txt" --html "$work/hostile.html"
 has_no "$work/hostile.html" "<img"
 has "$work/hostile.html" "a&lt;b&gt;&amp;\\x1b"
+run 0 --diff "$work/a.txt" "$work/hostile.txt" --html "$work/diff.html"
+has "$out" "Before: "
+has "$work/diff.html" "<h2>Grew: "
+has_no "$work/diff.html" "<img"
+run 0 --diff "$work/a.txt" "$work/hostile.txt" --html -
+cmp -s "$out" "$work/diff.html" || fail "another page on standard output"
 if command -v python3 >/dev/null; then
-	for page in "$work/a.html" "$work/hostile.html"; do
+	for page in "$work/a.html" "$work/hostile.html" "$work/diff.html"; do
 		python3 tests/support/command/html_check.py "$page" >"$work/words" ||
 			fail "$(cat "$work/words")"
 	done

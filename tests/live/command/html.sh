@@ -3,21 +3,8 @@
 # content policy, rows that sort, open and are found, and 100,000 groups.
 set -u
 . tests/support/script_setup.sh
+. tests/support/command/browser.sh
 command=$build/memunreachable
-browser=
-for name in chromium chromium-browser google-chrome; do
-	[ -n "$browser" ] || browser=$(command -v "$name")
-done
-
-# The document of PAGE after its script, to $work/dom; errors to $work/errors.
-look() {
-	HOME=$work timeout 300 "$browser" --headless --no-sandbox --disable-gpu \
-	    --disable-dev-shm-usage --user-data-dir="$work/profile" \
-	    --enable-logging=stderr --virtual-time-budget=10000 \
-	    --dump-dom "file://$1" >"$work/dom" 2>"$work/errors"
-	! grep CONSOLE "$work/errors" || fail "$1: a script error"
-}
-
 hash_of() {
 	sed -n "/<$1>/,/<\/$1>/p" "$work/page.html" | python3 -c '
 import base64, hashlib, re, sys

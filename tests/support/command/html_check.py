@@ -5,6 +5,7 @@ the policy allows exactly the style and the script that are in it."""
 import base64
 import hashlib
 import html.parser
+import json
 import re
 import sys
 
@@ -12,7 +13,7 @@ VOID = {"meta", "input"}
 ALLOWED = {"html", "head", "meta", "title", "style", "body", "h1", "h2", "p",
            "strong", "ul", "li", "label", "input", "button", "output",
            "section", "details", "summary", "div", "span", "b", "i", "u",
-           "meter", "script"}
+           "meter", "script", "pre"}
 ATTRIBUTES = {"lang", "charset", "http-equiv", "content", "name", "id", "type",
               "hidden", "class", "open", "title", "value"}
 
@@ -21,6 +22,7 @@ class Page(html.parser.HTMLParser):
     def __init__(self):
         super().__init__()
         self.path, self.inside, self.policy, self.faults = [], {}, "", []
+        self.is_data = False
 
     def handle_starttag(self, tag, attrs):
         if tag not in ALLOWED:
@@ -30,6 +32,8 @@ class Page(html.parser.HTMLParser):
                 self.faults.append("%s= in line %d" % (name, self.getpos()[0]))
             if (name, value) == ("http-equiv", "Content-Security-Policy"):
                 self.policy = dict(attrs)["content"]
+        # A browser does not run it.
+        self.is_data = ("type", "application/json") in attrs
         if tag not in VOID:
             self.path.append(tag)
 
@@ -38,7 +42,9 @@ class Page(html.parser.HTMLParser):
             self.faults.append("</%s> in line %d" % (tag, self.getpos()[0]))
 
     def handle_data(self, data):
-        if self.path and self.path[-1] in ("style", "script"):
+        if self.is_data and self.path[-1] == "script":
+            json.loads(data)
+        elif self.path and self.path[-1] in ("style", "script"):
             tag = self.path[-1]
             self.inside[tag] = self.inside.get(tag, "") + data
 

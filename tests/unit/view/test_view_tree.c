@@ -263,8 +263,9 @@ TEST(html)
 	ck_assert_ptr_nonnull(strstr(page,
 	    "<span title=\"/usr/bin/served+0x121\">"
 	    "&lt;b&gt;&amp;&quot;&#39; (served+0x121)</span></div>"));
-	ck_assert_ptr_nonnull(
-	    strstr(page, "<details class=\"n\" open><summary><b>80</b>"));
+	ck_assert_ptr_nonnull(strstr(page,
+	    "<details class=\"n\" open><summary><b"
+	    " title=\"80\">80 bytes</b>"));
 	ck_assert_ptr_null(strstr(page, "<b>&"));
 	ck_assert_ptr_null(strstr(page, "http:"));
 	ck_assert_ptr_null(strstr(page, "https:"));
