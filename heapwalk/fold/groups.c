@@ -404,20 +404,95 @@ struct holding {
 			*/
 	uint64_t signs[MU_GROUP_HOLDS];
 	unsigned depth[MU_GROUP_HOLDS];
+	size_t distances[MU_GROUP_HOLDS]; /* of elements that are structures */
 };
 
 #define OMITTED UINT64_MAX
+#define RECORD_LEAST ((size_t)16) /* bytes of a structure in a row */
+#define RECORDS_LEAST 3           /* structures */
+#define NEXT_TRIED 8              /* blocks that may be of the next structure */
+#define REST ((size_t)24) /* bytes of a block that are of no structure */
 
 /*
- * The row on PARENT for blocks like BLOCK: an existing one, a new one, or
+ * True if the parent of block *INDEX leads at OFFSET to a block like it, which
+ * is *INDEX from then on.
+ */
+static bool
+has_like(const struct mu_shape *shape, size_t *index, size_t offset)
+{
+	const struct mu_shape_block *first = &shape->blocks[*index], *block;
+	size_t i;
+
+	/* Those that one block leads to follow each other, by offset. */
+	for (i = *index + 1; i < shape->count; i++) {
+		block = &shape->blocks[i];
+		if (block->parent != first->parent || block->offset > offset)
+			return false;
+		if (block->offset == offset &&
+		    mu_shape_final(block) == mu_shape_final(first)) {
+			*index = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * The distance of the structures in a row that fills the parent of block INDEX,
+ * which is that of the first; 0: it is in no row.
+ */
+static size_t
+record_size(const struct mu_shape *shape, size_t index)
+{
+	const struct mu_shape_block *first = &shape->blocks[index];
+	size_t size = mu_range_size(shape->blocks[first->parent].range);
+	size_t i, at, tried, distance, records;
+
+	if (size > MU_SHAPE_BYTES)
+		size = MU_SHAPE_BYTES;
+	for (i = index + 1, tried = 0; i < shape->count && tried < NEXT_TRIED &&
+	     shape->blocks[i].parent == first->parent;
+	     i++, tried++) {
+		distance =
+		    (size_t)shape->blocks[i].offset - (size_t)first->offset;
+		if (distance < RECORD_LEAST || first->offset >= distance)
+			continue;
+		at = index;
+		records = 1;
+		while (has_like(shape, &at, first->offset + records * distance))
+			records++;
+		if (records >= RECORDS_LEAST &&
+		    (records + 1) * distance + REST > size)
+			return distance;
+	}
+	return 0;
+}
+
+static bool
+is_of_row(const struct holding *holding, size_t row,
+    const struct mu_shape_block *block)
+{
+	const struct mu_lost_hold *hold = &holding->group->holds[row];
+	size_t distance = holding->distances[row];
+
+	if (holding->shape->blocks[block->parent].array)
+		return hold->element;
+	if (distance == 0)
+		return hold->offset == block->offset;
+	return block->offset >= hold->offset &&
+	    (block->offset - hold->offset) % distance == 0;
+}
+
+/*
+ * The row on PARENT for blocks like block INDEX: an existing one, a new one, or
  * OMITTED.
  */
 static uint64_t
-find_row(struct holding *holding, const struct mu_shape_block *block,
-    uint64_t parent)
+find_row(struct holding *holding, size_t index, uint64_t parent)
 {
+	const struct mu_shape_block *block = &holding->shape->blocks[index];
 	struct mu_lost_group *group = holding->group;
-	bool element = holding->shape->blocks[block->parent].array;
+	bool array = holding->shape->blocks[block->parent].array;
 	unsigned depth = parent == 0 ? 1 : 1 + holding->depth[parent - 1];
 	uint64_t sign = mu_shape_final(block);
 	struct mu_lost_hold *hold = group->holds;
@@ -425,15 +500,15 @@ find_row(struct holding *holding, const struct mu_shape_block *block,
 
 	for (i = 0; i < group->num_holds; i++, hold++)
 		if (hold->parent == parent && holding->signs[i] == sign &&
-		    hold->element == element &&
-		    (element || hold->offset == block->offset))
+		    is_of_row(holding, i, block))
 			return 1 + i;
 	if (i == MU_GROUP_HOLDS || depth > MU_GROUP_DEPTH)
 		return OMITTED;
+	holding->distances[i] = array ? 0 : record_size(holding->shape, index);
 	*hold = (struct mu_lost_hold) {
 		.parent = parent,
-		.offset = element ? 0 : block->offset,
-		.element = element,
+		.offset = array ? 0 : block->offset,
+		.element = array || holding->distances[i] > 0,
 		.size = mu_range_size(block->range),
 		.tag = block->tag,
 		.address = block->range.begin,
@@ -452,11 +527,12 @@ add_hold(struct holding *holding, size_t index)
 	size_t size = mu_range_size(block->range);
 	uint64_t row = holding->row[block->parent];
 	struct mu_lost_hold *hold;
-	bool again = block->parent > 0 &&
+	/* The buffers of all vectors are alike, also those in a vector. */
+	bool again = block->parent > 0 && !block->buffer &&
 	    mu_shape_final(&blocks[block->parent]) == mu_shape_final(block);
 
 	if (row != OMITTED && !again)
-		row = find_row(holding, block, row);
+		row = find_row(holding, index, row);
 	holding->row[index] = row;
 	if (row == OMITTED)
 		return;
@@ -464,8 +540,6 @@ add_hold(struct holding *holding, size_t index)
 	hold->again |= again;
 	hold->count++;
 	hold->bytes += size;
-	if (hold->size != size)
-		hold->size = 0;
 }
 
 /* Fill the rows of what hangs on the block with NUMBER. */

@@ -36,22 +36,29 @@ enum mu_by {
 };
 
 /* heapwalk/fold/shape.h */
-#define MU_GROUP_HOLDS 12
-#define MU_GROUP_DEPTH 3
+#define MU_GROUP_HOLDS 64
+#define MU_GROUP_DEPTH 6
 #define MU_GROUP_TEXT 24
 
 /* What hangs on the example of a group: blocks that are alike. */
 struct mu_lost_hold {
 	size_t parent; /* 1 + index of the row that it hangs on; 0: example */
-	size_t offset; /* of the word in that */
-	bool element;  /* that is an array, and this one of its elements */
+	size_t offset; /* of the word in that, or in its first structure */
+	bool element;  /* that is an array, of pointers or of structures */
 	bool again;    /* that is like this one: a list, a tree */
-	size_t size;   /* of each block, in bytes; 0: they differ */
+	size_t size;   /* of the first block, in bytes; see BYTES */
 	uintptr_t tag; /* of each block; 0: none */
-	uintptr_t address; /* of the first one */
-	size_t count, bytes;
+	uintptr_t address;   /* of the first one */
+	size_t count, bytes; /* unless these are COUNT of SIZE, sizes differ */
 	char text[MU_GROUP_TEXT]; /* of the first one; "": none */
 };
+
+static inline bool
+mu_lost_hold_mixed(const struct mu_lost_hold *hold)
+{
+	return hold->count == 0 || hold->bytes / hold->count != hold->size ||
+	    hold->bytes % hold->count != 0;
+}
 
 /* Members are those of struct mu_grouped. */
 struct mu_lost_group {

@@ -70,18 +70,38 @@ keep_field(struct asking *asking, const struct mu_lost_hold *hold,
 		    (struct mu_hold_field) { hold->address, name };
 }
 
-/* "Session*[]", a row of what DECLARED is; NULL: there is no memory. */
+/*
+ * "Session*[]", a row of what DECLARED is, or with a number of COUNT; NULL:
+ * there is no memory.
+ */
 static const char *
-name_row(struct mu_hold_types *holds, const struct mu_declared *declared)
+name_row(struct mu_hold_types *holds, const struct mu_declared *declared,
+    size_t count)
 {
 	char name[NAME_SIZE];
 
-	snprintf(name, sizeof(name), "%s[]", declared->name);
+	if (count > 0)
+		snprintf(name, sizeof(name), "%s[%zu]", declared->name, count);
+	else
+		snprintf(name, sizeof(name), "%s[]", declared->name);
 	if (!mu_array_room(holds->names, holds->num_names, holds->max_names, 64,
 		FIELDS_MAX) ||
 	    (holds->names[holds->num_names] = strdup(name)) == NULL)
 		return NULL;
 	return holds->names[holds->num_names++];
+}
+
+/* A row of COUNT (0: not known) of what DECLARED is. */
+static void
+declare_row(struct asking *asking, const struct mu_declared *declared,
+    size_t count, struct mu_type *row)
+{
+	*row = (struct mu_type) {
+		.name = name_row(asking->holds, declared, count),
+		.source = MU_TYPE_DWARF,
+		.id = declared->id,
+		.stride = declared->scalar ? 0 : (size_t)declared->size,
+	};
 }
 
 /* The type that FIELD, of an object of TYPE, declares for HOLD. */
@@ -93,21 +113,29 @@ declare(struct asking *asking, const struct mu_type *type,
 	const struct mu_declared *target = layout_of(asking, field->type);
 	bool better = row->name == NULL || row->source == MU_TYPE_CONTENT ||
 	    (!row->certain && row->source == MU_TYPE_DWARF);
+	size_t count;
 
 	if (target == NULL || target->name == NULL || target->virtual ||
-	    target->node_base || !better || field->type == 0)
+	    target->node_base || !better || field->type == 0 ||
+	    target->size == 0)
 		return;
-	if (target->scalar && target->num_fields == 1) {
-		*row = (struct mu_type) {
-			.name = name_row(asking->holds, target),
-			.source = MU_TYPE_DWARF,
-			.certain = type->certain && !field->one_of,
-			.id = target->id,
-		};
+	if (target->scalar) {
+		if (row->name != NULL && target->num_fields == 0)
+			return;
+		declare_row(asking, target, 0, row);
+		row->certain =
+		    type->certain && !field->one_of && target->num_fields > 0;
 		return;
 	}
-	if (target->scalar || !mu_declared_fits(target->size, hold->size))
+	count = hold->size / target->size;
+	if (!mu_declared_fits(target->size, hold->size)) {
+		if (row->name == NULL && count > 1 &&
+		    (!field->one_of || field->pieces) &&
+		    mu_declared_fits(count * target->size, hold->size))
+			declare_row(asking, target,
+			    mu_lost_hold_mixed(hold) ? 0 : count, row);
 		return;
+	}
 	*row = (struct mu_type) {
 		.name = target->name,
 		.source = MU_TYPE_DWARF,
@@ -115,6 +143,38 @@ declare(struct asking *asking, const struct mu_type *type,
 		    !target->extended && target->complete,
 		.id = target->id,
 	};
+}
+
+/*
+ * FIELD leads to a node as all containers have it, whose element is not
+ * declared: another field of the container that HOLD is in may know it. A hash
+ * table points to its first node twice.
+ */
+static const struct mu_declared_field *
+find_node(struct asking *asking, const struct mu_lost_hold *hold,
+    const struct mu_declared_field *field)
+{
+	const struct mu_declared *target = layout_of(asking, field->type);
+	const struct mu_lost_hold *row;
+	const struct mu_declared *owner;
+	const struct mu_declared_field *of, *other;
+	size_t i;
+
+	if (target == NULL || !target->node_base || hold->parent == 0)
+		return field;
+	row = &asking->group->holds[hold->parent - 1];
+	owner = layout_of(asking, asking->row[row->parent].id);
+	of = mu_declared_field_at(owner, row->offset);
+	for (i = 0; of != NULL && i < owner->num_fields; i++) {
+		other = &owner->fields[i];
+		target = other == of || strcmp(other->name, of->name) != 0
+		    ? NULL
+		    : layout_of(asking, other->type);
+		if (target != NULL && !target->node_base &&
+		    mu_declared_fits(target->size, hold->size))
+			return other;
+	}
+	return field;
 }
 
 static void
@@ -125,18 +185,18 @@ ask_hold(struct asking *asking, size_t index)
 	struct mu_type *row = &asking->row[1 + index];
 	struct mu_type *place = mu_block_types_at(asking->types, hold->address);
 	const struct mu_declared_field *field;
+	size_t offset = hold->offset;
 
 	mu_block_types_find(asking->types, hold->address, row);
-	/* Elements are those of a row of pointers. */
-	field = mu_declared_field_at(
-	    layout_of(asking, type->id), hold->element ? 0 : hold->offset);
+	if (type->stride > 0)
+		offset %= type->stride;
+	field = mu_declared_field_at(layout_of(asking, type->id), offset);
 	if (field == NULL)
 		return;
-	if (!hold->element)
-		keep_field(asking, hold, field);
+	keep_field(asking, hold, field);
 	if (place == NULL)
 		return;
-	declare(asking, type, field, hold, row);
+	declare(asking, type, find_node(asking, hold, field), hold, row);
 	*place = *row;
 }
 

@@ -202,8 +202,6 @@ note_group(struct noting *noting, const struct mu_groups_at *at)
 	note(noting, group->place, group->place != group->tag);
 	note_leak(noting, &at->example);
 	for (i = 0; i < group->num_holds; i++, hold++) {
-		if (hold->size == 0)
-			continue;
 		memcpy(head, &hold->tag, sizeof(hold->tag));
 		mu_block_types_want(
 		    &noting->naming->types, hold->address, hold->size, head);

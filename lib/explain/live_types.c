@@ -54,6 +54,9 @@ struct finding {
 	struct batch *batch;
 	bool of_classes; /* the batch asks for classes */
 	size_t singles;
+	uint32_t *declared; /* blocks found by themselves to be of a declared
+			       type */
+	size_t num_declared, max_declared;
 };
 
 static uint64_t
@@ -224,6 +227,10 @@ take_type(struct finding *finding, size_t i)
 		return;
 	}
 	finding->live->of[number] = type;
+	if (finding->live->types[type].id != 0 &&
+	    mu_arena_room(finding->places->tables, finding->declared,
+		finding->num_declared, finding->max_declared, 256))
+		finding->declared[finding->num_declared++] = number;
 	size = size_of(finding, finding->batch->blocks[i].size);
 	if (size == NULL)
 		return;
@@ -432,5 +439,6 @@ mu_live_types_find(struct mu_live_types *live, struct mu_places *places,
 	ask(&finding);
 	mu_blocks_each(places->blocks, take_rest, &finding);
 	doubt_sizes(live);
-	return deadline->passed ? MU_ERR_TIMEOUT : MU_OK;
+	return mu_typed_walk_on(
+	    typed, live, finding.declared, finding.num_declared, deadline);
 }

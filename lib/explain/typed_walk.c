@@ -11,7 +11,8 @@
 #define ASKED ((size_t)1024) /* questions at a time */
 #define TAIL ((size_t)16)    /* bytes that malloc() may add to a block */
 #define LOCALS_MAX ((size_t)1 << 16)
-#define ROUNDS 1000 /* of questions */
+#define EXTENDED_LEAST 4 /* objects in a row, if others begin with one */
+#define ROUNDS 1000      /* of questions */
 
 /* An object, or a row of them, whose pointers are followed. */
 struct object {
@@ -74,6 +75,9 @@ row_of(const struct mu_declared *declared, size_t block)
 	uint64_t size = declared->size, count = size == 0 ? 0 : block / size;
 
 	if (count < 2 && !(declared->scalar && count > 0))
+		return 0;
+	/* A pointer to what others begin with leads to one of these. */
+	if (declared->extended && count < EXTENDED_LEAST)
 		return 0;
 	return declared->scalar || mu_declared_fits(count * size, block)
 	    ? (size_t)count
@@ -157,7 +161,7 @@ claim(struct walk *walk, const struct mu_block *block,
 
 	if (*of != 0 &&
 	    (known->source != MU_TYPE_DWARF || known->certain ||
-		(!type->certain && known->stride == 0)))
+		(!type->certain && known->stride == 0 && known->id != 0)))
 		return;
 	number = mu_live_types_add(live, walk->typed->places, type);
 	if (number == 0 || number == *of)
@@ -165,6 +169,33 @@ claim(struct walk *walk, const struct mu_block *block,
 	*of = number;
 	push(
 	    walk, (struct object) { .block = block->number, .certain = sound });
+}
+
+/*
+ * True if an object of DECLARED points to others of it: they are linked, and
+ * hardly in a row.
+ */
+static bool
+is_linked(const struct mu_declared *declared)
+{
+	size_t i;
+
+	for (i = 0; i < declared->num_fields; i++)
+		if (declared->fields[i].type == declared->id)
+			return !declared->scalar;
+	return false;
+}
+
+/*
+ * True if a block of SIZE bytes can be one of DECLARED. If others begin with
+ * one, a larger block is one of these.
+ */
+static bool
+fits_one(const struct mu_declared *declared, size_t size)
+{
+	return mu_declared_fits(declared->size, size) &&
+	    !(declared->extended &&
+		mu_declared_fits(declared->size, size - TAIL));
 }
 
 static void
@@ -190,14 +221,14 @@ follow(struct walk *walk, const struct edge *edge,
 		type.elements =
 		    (uint32_t)((word_at(edge, 2) - edge->value) / target->size);
 	} else if (!target->scalar && !target->virtual &&
-	    mu_declared_fits(target->size, size)) {
+	    fits_one(target, size)) {
 		type.certain = edge->certain && !edge->field->one_of &&
 		    !target->extended && target->complete &&
 		    is_plausible(walk, target, &block);
 	} else if (target->flexible && size >= target->size) {
 		type.certain = false;
 	} else if (!target->virtual && !edge->field->one_of &&
-	    row_of(target, size) > 0) {
+	    !is_linked(target) && row_of(target, size) > 0) {
 		type.stride = (uint32_t)target->size;
 		sound = edge->certain && target->scalar &&
 		    target->num_fields > 0 && has_pointers(walk, &block);
@@ -540,21 +571,37 @@ sort_variables(struct mu_typed *typed)
 	typed->count = kept;
 }
 
+static struct walk
+open_walk(struct mu_typed *typed, struct mu_live_types *live,
+    struct mu_deadline *deadline)
+{
+	return (struct walk) {
+		.typed = typed,
+		.live = live,
+		.blocks = typed->places->blocks,
+		.snap = typed->places->snap,
+		.arena = typed->places->tables,
+		.deadline = deadline,
+	};
+}
+
+static enum mu_status
+outcome(const struct walk *walk)
+{
+	if (walk->no_memory || walk->typed->types.no_memory)
+		return MU_ERR_NO_MEMORY;
+	return walk->deadline->passed ? MU_ERR_TIMEOUT : MU_OK;
+}
+
 enum mu_status
 mu_typed_walk(struct mu_typed *typed, struct mu_places *places,
     struct mu_live_types *live, const struct mu_held *held,
     struct mu_deadline *deadline)
 {
-	struct walk walk = {
-		.typed = typed,
-		.live = live,
-		.blocks = places->blocks,
-		.snap = places->snap,
-		.arena = places->tables,
-		.deadline = deadline,
-	};
+	struct walk walk;
 
 	typed->places = places;
+	walk = open_walk(typed, live, deadline);
 	mu_declared_types_open(&typed->types, places);
 	if (!mu_places_ask(places, held->words, held->count))
 		return MU_ERR_NO_MEMORY;
@@ -568,9 +615,20 @@ mu_typed_walk(struct mu_typed *typed, struct mu_places *places,
 	push_variables(&walk, true);
 	follow_types(&walk);
 	sort_variables(typed);
-	if (walk.no_memory || typed->types.no_memory)
-		return MU_ERR_NO_MEMORY;
-	return deadline->passed ? MU_ERR_TIMEOUT : MU_OK;
+	return outcome(&walk);
+}
+
+enum mu_status
+mu_typed_walk_on(struct mu_typed *typed, struct mu_live_types *live,
+    const uint32_t *blocks, size_t count, struct mu_deadline *deadline)
+{
+	struct walk walk = open_walk(typed, live, deadline);
+	size_t i;
+
+	for (i = 0; i < count && !walk.no_memory; i++)
+		push(&walk, (struct object) { .block = blocks[i] });
+	follow_types(&walk);
+	return outcome(&walk);
 }
 
 const struct mu_typed_variable *

@@ -39,6 +39,14 @@ enum mu_status mu_typed_walk(struct mu_typed *typed, struct mu_places *places,
     struct mu_live_types *live, const struct mu_held *held,
     struct mu_deadline *deadline);
 
+/*
+ * The same from the COUNT BLOCKS, by number, that were found to be of a
+ * declared type since: all that they lead to is probable.
+ */
+enum mu_status mu_typed_walk_on(struct mu_typed *typed,
+    struct mu_live_types *live, const uint32_t *blocks, size_t count,
+    struct mu_deadline *deadline);
+
 /* The variable that has the byte at ADDRESS; NULL: it is not known. */
 const struct mu_typed_variable *mu_typed_variable_at(
     const struct mu_typed *typed, uintptr_t address);

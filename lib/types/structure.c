@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/types/container_part.h"
+#include "lib/types/plain_name.h"
 #include "lib/types/text_block.h"
 #include "mu/array.h"
 #include "mu/bisect.h"
@@ -49,7 +50,8 @@ static unsigned char
 judge(const struct mu_symbols *symbols, uintptr_t value)
 {
 	const struct mu_mapping *mapping;
-	unsigned char bytes[16], is = IS_ADDRESS;
+	unsigned char bytes[16] = { 0 }, byte, is = IS_ADDRESS;
+	uintptr_t word;
 	size_t count;
 
 	if (value == 0)
@@ -63,7 +65,11 @@ judge(const struct mu_symbols *symbols, uintptr_t value)
 	if (mu_symbols_in_file(symbols, value, &mapping) && mapping != NULL &&
 	    mapping->executable)
 		is |= IS_CODE;
-	if (mu_text_block_length(bytes, count) > 0)
+	/* A pointer may consist of letters. */
+	memcpy(&word, bytes, sizeof(word));
+	if (mu_text_block_length(bytes, count) > 0 &&
+	    (count < sizeof(word) || word >> 48 != 0 ||
+		mu_subject_bytes(symbols, word, &byte, 1) == 0))
 		is |= IS_TEXT;
 	if (bytes[0] == '\0')
 		is |= IS_EMPTY;
@@ -520,7 +526,7 @@ compare_names(const void *a, const void *b)
 }
 
 /* "A, B or C" */
-static const char *
+static void
 list_names(struct mu_structures *structures, struct best *best)
 {
 	char *name = structures->name;
@@ -535,7 +541,6 @@ list_names(struct mu_structures *structures, struct best *best)
 			: i == best->count - 1 ? " or "
 					       : ", ",
 		    best->layouts[i]->name);
-	return name;
 }
 
 bool
@@ -550,18 +555,17 @@ mu_structure_find(struct mu_structures *structures,
 	if (best.count == 0 || best.count > CANDIDATES)
 		return false;
 	*type = (struct mu_type) {
-		.name = best.layouts[0]->name,
+		.name = structures->name,
 		.source = MU_TYPE_DWARF,
 	};
-	if (best.count > 1) {
-		type->name = list_names(structures, &best);
-		return true;
-	}
-	structures->class = best.layouts[0]->name;
-	if (mu_container_part(best.layouts[0]->name, structures->name,
-		sizeof(structures->name))) {
-		type->name = structures->name;
+	if (best.count == 1 &&
+	    mu_container_part(best.layouts[0]->name, structures->name,
+		sizeof(structures->name)))
 		type->source = MU_TYPE_CONTAINER;
-	}
+	else
+		list_names(structures, &best);
+	mu_plain_name(structures->name);
+	if (best.count == 1)
+		structures->class = best.layouts[0]->name;
 	return true;
 }

@@ -28,7 +28,7 @@ struct mu_structures {
 	bool failed; /* not all of it could be: none may be believed */
 	struct mu_known_structure *list; /* by size, then name; each once */
 	size_t count, max;
-	char name[1024];   /* of a part of a container */
+	char name[1024];   /* as reports show it */
 	const char *class; /* the name of the last one found, as declared */
 };
 

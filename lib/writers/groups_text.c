@@ -5,6 +5,9 @@
 #include "lib/term/human.h"
 #include "lib/writers/leaks_text.h"
 
+#define ROWS_SHOWN 12 /* of what hangs on an example */
+#define DEPTH_SHOWN 3
+
 static const char *
 plural(size_t count)
 {
@@ -101,6 +104,15 @@ depth_of(const struct mu_lost_group *group, const struct mu_lost_hold *hold)
 	return depth;
 }
 
+/* "values[]" */
+static bool
+is_array(const char *field)
+{
+	size_t length = field == NULL ? 0 : strlen(field);
+
+	return length > 2 && strcmp(field + length - 2, "[]") == 0;
+}
+
 static void
 put_hold(const struct mu_out *out, const struct mu_names *names,
     const struct mu_lost_group *group, const struct mu_lost_hold *hold,
@@ -114,16 +126,16 @@ put_hold(const struct mu_out *out, const struct mu_names *names,
 	mu_put(out, " ");
 	while (depth-- > 0)
 		mu_put(out, "  ");
-	if (hold->element)
+	if (hold->element && !is_array(field))
 		mu_put(out, "[]");
-	else
+	if (!hold->element || hold->offset > 0)
 		mu_put(out, "+0x%zx", hold->offset);
 	if (field != NULL) {
 		mu_put(out, " .");
 		mu_put_safe(out, field);
 	}
 	mu_put(out, "  %zu \u00d7 ", hold->count);
-	put_kind(out, &type, hold->size);
+	put_kind(out, &type, mu_lost_hold_mixed(hold) ? 0 : hold->size);
 	if (hold->again)
 		mu_put(out, ", which hang on each other");
 	if (contents && hold->text[0] != '\0') {
@@ -134,6 +146,14 @@ put_hold(const struct mu_out *out, const struct mu_names *names,
 	mu_put(out, "\n");
 }
 
+/* The first rows are the nearest to the example. */
+static bool
+is_shown(const struct mu_lost_group *group, size_t row)
+{
+	return row < ROWS_SHOWN &&
+	    depth_of(group, &group->holds[row]) <= DEPTH_SHOWN;
+}
+
 /* The rows below row PARENT, each followed by those below it. */
 static void
 put_holds(const struct mu_out *out, const struct mu_names *names,
@@ -142,22 +162,24 @@ put_holds(const struct mu_out *out, const struct mu_names *names,
 	size_t i;
 
 	for (i = parent; i < group->num_holds; i++) {
-		if (group->holds[i].parent != parent)
+		if (group->holds[i].parent != parent || !is_shown(group, i))
 			continue;
 		put_hold(out, names, group, &group->holds[i], contents);
 		put_holds(out, names, group, 1 + i, contents);
 	}
 }
 
-/* Blocks that hang on the example, but on no row. */
+/* Blocks that hang on the example, but on no row that is shown. */
 static void
 put_others(const struct mu_out *out, const struct mu_lost_group *group)
 {
 	size_t i, count = group->example.referenced_count;
 
 	for (i = 0; i < group->num_holds; i++)
-		count -= group->holds[i].count < count ? group->holds[i].count
-						       : count;
+		if (is_shown(group, i))
+			count -= group->holds[i].count < count
+			    ? group->holds[i].count
+			    : count;
 	if (group->num_holds > 0 && count > 0)
 		mu_put(out, "   and %zu more block%s\n", count, plural(count));
 }

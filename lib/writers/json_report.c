@@ -176,11 +176,11 @@ field_path(struct mu_text *path, const struct mu_lost_group *group,
 	if (hold->parent > 0 &&
 	    !field_path(path, group, &group->holds[hold->parent - 1], names))
 		return false;
+	if (hold->element && (hold->parent > 0 || field == NULL))
+		mu_text_add(path, "[]");
 	if (field != NULL)
 		mu_text_add(path, "%s%s", hold->parent > 0 ? "." : "", field);
-	if (hold->element && field == NULL)
-		mu_text_add(path, "[]");
-	else if (field == NULL)
+	else if (!hold->element || hold->offset > 0)
 		mu_text_add(path, "+0x%zx", hold->offset);
 	return true;
 }
@@ -202,8 +202,8 @@ put_hold(const struct mu_out *out, const struct mu_lost_group *group,
 	mu_put(out, ", \"type\": ");
 	ok &= put_value(out, mu_json_name(type.name));
 	mu_put(out, ", \"size\": ");
-	ok &= put_value(
-	    out, hold->size > 0 ? mu_json_count(hold->size) : json_null());
+	ok &= put_value(out,
+	    mu_lost_hold_mixed(hold) ? json_null() : mu_json_count(hold->size));
 	mu_put(out, ", \"count\": %zu, \"bytes\": %zu, \"text\": ", hold->count,
 	    hold->bytes);
 	ok &= put_value(out, mu_json_name(contents ? hold->text : NULL));
