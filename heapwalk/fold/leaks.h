@@ -53,6 +53,7 @@ struct mu_lost_hold {
 	char text[MU_GROUP_TEXT]; /* of the first one; "": none */
 };
 
+/* True if the blocks of HOLD have several sizes. */
 static inline bool
 mu_lost_hold_mixed(const struct mu_lost_hold *hold)
 {
