@@ -53,8 +53,9 @@ find_slot(const struct mu_shape *shape, uint32_t number)
 	}
 }
 
-size_t
-mu_shape_index(const struct mu_shape *shape, uint32_t number)
+/* Index of the block with NUMBER; shape->count if it was not visited. */
+static size_t
+index_of(const struct mu_shape *shape, uint32_t number)
 {
 	uint16_t index = *find_slot(shape, number);
 
@@ -294,8 +295,7 @@ static struct mu_shape_block *
 target_of(
     const struct mu_shape *shape, const struct mu_shape_block *block, size_t j)
 {
-	size_t index =
-	    mu_shape_index(shape, shape->links[block->first + j].number);
+	size_t index = index_of(shape, shape->links[block->first + j].number);
 
 	return index < shape->count ? &shape->blocks[index] : NULL;
 }

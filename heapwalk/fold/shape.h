@@ -101,7 +101,4 @@ uint64_t mu_shape_sign(const struct mu_tags *tags, uintptr_t tag, size_t size);
 /* The sign of BLOCK after mu_shape_key(). */
 uint64_t mu_shape_final(const struct mu_shape_block *block);
 
-/* Index of the block with NUMBER; shape->count if it was not visited. */
-size_t mu_shape_index(const struct mu_shape *shape, uint32_t number);
-
 #endif

@@ -87,8 +87,9 @@ mu_places_thread_variables(
 	return true;
 }
 
-const struct mu_variable *
-mu_places_variable(const struct mu_places *places, uintptr_t address)
+/* The variable at ADDRESS, if it was asked for; NULL: not known. */
+static const struct mu_variable *
+variable_at(const struct mu_places *places, uintptr_t address)
 {
 	size_t i = mu_ranges_upper(places->variables, places->num_variables,
 	    sizeof(*places->variables), address);
@@ -184,7 +185,7 @@ drop_known(const struct mu_places *places, struct round *round)
 	size_t i, kept = 0;
 
 	for (i = 0; i < round->count; i++)
-		if (mu_places_variable(places, round->pending[i]) == NULL)
+		if (variable_at(places, round->pending[i]) == NULL)
 			round->pending[kept++] = round->pending[i];
 	round->count = kept;
 }
@@ -285,8 +286,7 @@ static void
 describe_variable(const struct mu_places *places,
     const struct mu_referrer *item, struct mu_step *step)
 {
-	const struct mu_variable *variable =
-	    mu_places_variable(places, item->address);
+	const struct mu_variable *variable = variable_at(places, item->address);
 
 	step->kind = MU_STEP_VARIABLE;
 	step->address = item->address;

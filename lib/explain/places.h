@@ -52,10 +52,6 @@ void mu_places_close(struct mu_places *places);
 bool mu_places_ask(
     struct mu_places *places, const struct mu_held_word *words, size_t count);
 
-/* The variable at ADDRESS, if it was asked for; NULL: not known. */
-const struct mu_variable *mu_places_variable(
-    const struct mu_places *places, uintptr_t address);
-
 /* Describe the place of WORD. */
 void mu_place_of_word(struct mu_places *places, const struct mu_held_word *word,
     struct mu_step *step);

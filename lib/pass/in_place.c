@@ -87,11 +87,45 @@ mu_in_place_is_quick(const struct mu_image *image)
 	    image->sweeper.budget.private <= QUICK;
 }
 
-static void
-on_fault(int signo)
+static const int fault_signals[MU_IN_PLACE_FAULTS] = { SIGSEGV, SIGBUS, SIGFPE,
+	SIGILL };
+
+mu_sigmask
+mu_in_place_expect_faults(struct mu_in_place_faults *faults,
+    const struct mu_in_place_room *room,
+    void (*handler)(int, siginfo_t *, void *))
 {
-	(void)signo;
-	mu_sys_exit(4);
+	const struct mu_signal_action action = {
+		.handler = (void *)handler,
+		.flags = SA_SIGINFO | SA_ONSTACK | MU_RESTORER_FLAG,
+		.restorer = MU_RESTORER,
+		.mask = ~0ull,
+	};
+	const stack_t stack = {
+		.ss_sp = room->signal_stack,
+		.ss_size = MU_IN_PLACE_SIGNAL_STACK,
+	};
+	mu_sigmask mask = 0;
+	size_t i;
+
+	mu_sys2(SYS_sigaltstack, (long)&stack, (long)&faults->stack);
+	for (i = 0; i < MU_IN_PLACE_FAULTS; i++) {
+		mu_sys_signal_action(
+		    fault_signals[i], &action, &faults->actions[i]);
+		mask |= mu_signal_bit(fault_signals[i]);
+	}
+	return mask;
+}
+
+void
+mu_in_place_restore_faults(const struct mu_in_place_faults *faults)
+{
+	size_t i;
+
+	for (i = 0; i < MU_IN_PLACE_FAULTS; i++)
+		mu_sys_signal_action(
+		    fault_signals[i], &faults->actions[i], NULL);
+	mu_sys2(SYS_sigaltstack, (long)&faults->stack, 0);
 }
 
 /*
@@ -100,29 +134,12 @@ on_fault(int signo)
  * (zap_threads() in fs/coredump.c).
  */
 static void
-expect_faults(char *signal_stack)
+on_fault(int signo, siginfo_t *info, void *context)
 {
-	static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL };
-	const struct mu_signal_action action = {
-		.handler = (void *)on_fault,
-		.flags = SA_ONSTACK | MU_RESTORER_FLAG,
-		.restorer = MU_RESTORER,
-		.mask = ~0ull,
-	};
-	const stack_t stack = {
-		.ss_sp = signal_stack,
-		.ss_size = MU_IN_PLACE_SIGNAL_STACK,
-	};
-	mu_sigmask all = 0;
-	size_t i;
-
-	mu_sys2(SYS_sigaltstack, (long)&stack, 0);
-	for (i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
-		mu_sys_signal_action(signals[i], &action, NULL);
-		all |= mu_signal_bit(signals[i]);
-	}
-	/* A blocked fault signal kills in spite of a handler. */
-	mu_sys4(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&all, 0, sizeof(all));
+	(void)signo;
+	(void)info;
+	(void)context;
+	mu_sys_exit(4);
 }
 
 static void
@@ -153,6 +170,8 @@ searcher_body(void *arg)
 {
 	struct in_place in_place = *(const struct in_place *)arg;
 	struct mu_image *image = in_place.image;
+	struct mu_in_place_faults before;
+	mu_sigmask faults;
 	int pagemap;
 	const struct mu_in_place_calls calls = {
 		.await_room = await_room,
@@ -162,7 +181,9 @@ searcher_body(void *arg)
 		.pagemap = &pagemap,
 	};
 
-	expect_faults(in_place.memory.signal_stack);
+	faults = mu_in_place_expect_faults(&before, &in_place.memory, on_fault);
+	mu_sys4(
+	    SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&faults, 0, sizeof(faults));
 	mu_sweeper_begin(image);
 	mu_sys_exit(mu_sweeper_in_place(image, in_place.memory.tables,
 			in_place.memory.size, &calls)

@@ -5,7 +5,10 @@
 #ifndef LIB_PASS_IN_PLACE_H
 #define LIB_PASS_IN_PLACE_H
 
+#include <signal.h>
+
 #include "lib/state/image.h"
+#include "mu/signal_action.h"
 
 /* Larger than AT_MINSIGSTKSZ on any CPU. */
 #define MU_IN_PLACE_SIGNAL_STACK ((size_t)64 << 10)
@@ -19,6 +22,23 @@ struct mu_in_place_room {
 	size_t size; /* of the tables */
 	char *signal_stack;
 };
+
+/* Faults of a search, and what was done about them before. */
+#define MU_IN_PLACE_FAULTS 4
+struct mu_in_place_faults {
+	struct mu_signal_action actions[MU_IN_PLACE_FAULTS];
+	stack_t stack;
+};
+
+/*
+ * HANDLER gets the faults, on ROOM's signal stack and with all signals blocked.
+ * They have to be unblocked: a blocked one kills in spite of a handler. Returns
+ * their mask. Runs in: original, sweeper.
+ */
+mu_sigmask mu_in_place_expect_faults(struct mu_in_place_faults *faults,
+    const struct mu_in_place_room *room,
+    void (*handler)(int, siginfo_t *, void *));
+void mu_in_place_restore_faults(const struct mu_in_place_faults *faults);
 
 /* False: there is no memory. Runs in: original. */
 bool mu_in_place_find_room(

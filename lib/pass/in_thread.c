@@ -21,9 +21,6 @@
 /* A heap of so much memory is searched by one worker, in 0.1 to 1 ms. */
 #define MOST MU_SWEEPER_SMALL
 
-#define NUM_SIGNALS 4
-static const int signals[NUM_SIGNALS] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL };
-
 struct in_thread {
 	struct mu_image *image;
 	struct mu_in_place_room room;
@@ -33,8 +30,7 @@ struct in_thread {
 	bool sent;          /* the answer */
 	siginfo_t cause;    /* si_signo 0: there was no fault */
 	uint64_t looked_ns; /* when signals were looked for last */
-	struct mu_signal_action actions[NUM_SIGNALS];
-	stack_t stack;
+	struct mu_in_place_faults before;
 };
 
 /* A handler gets no argument. Set while the pass lock is held. */
@@ -49,36 +45,11 @@ on_fault(int signo, siginfo_t *info, void *context)
 	longjmp(searching->fault, 1);
 }
 
-static void
-expect_faults(struct in_thread *search)
-{
-	const struct mu_signal_action action = {
-		.handler = (void *)on_fault,
-		.flags = SA_SIGINFO | SA_ONSTACK | MU_RESTORER_FLAG,
-		.restorer = MU_RESTORER,
-		.mask = ~0ull,
-	};
-	const stack_t stack = {
-		.ss_sp = search->room.signal_stack,
-		.ss_size = MU_IN_PLACE_SIGNAL_STACK,
-	};
-	size_t i;
-
-	searching = search;
-	mu_sys2(SYS_sigaltstack, (long)&stack, (long)&search->stack);
-	for (i = 0; i < NUM_SIGNALS; i++)
-		mu_sys_signal_action(signals[i], &action, &search->actions[i]);
-}
-
 /* A signal that was sent is the program's, which handles it afterwards. */
 static void
 end_faults(struct in_thread *search)
 {
-	size_t i;
-
-	for (i = 0; i < NUM_SIGNALS; i++)
-		mu_sys_signal_action(signals[i], &search->actions[i], NULL);
-	mu_sys2(SYS_sigaltstack, (long)&search->stack, 0);
+	mu_in_place_restore_faults(&search->before);
 	searching = NULL;
 	if (search->cause.si_signo != 0 && search->cause.si_code <= 0)
 		mu_sys3(SYS_rt_sigqueueinfo, search->image->job.pid,
@@ -132,15 +103,13 @@ run(struct in_thread *search)
 		.ctx = search,
 		.until_ns = search->until_ns,
 	};
-	mu_sigmask all = ~0ull, faults = 0;
-	size_t i;
+	mu_sigmask all = ~0ull, open;
 
-	/* A blocked fault signal kills in spite of a handler. */
-	for (i = 0; i < NUM_SIGNALS; i++)
-		faults |= mu_signal_bit(signals[i]);
+	searching = search;
+	open = ~mu_in_place_expect_faults(
+	    &search->before, &search->room, on_fault);
 	if (setjmp(search->fault) == 0) {
-		faults = ~faults;
-		mu_sys_restore_signals(&faults);
+		mu_sys_restore_signals(&open);
 		search->sent = mu_sweeper_in_place(search->image,
 		    search->room.tables, search->room.size, &calls);
 	}
@@ -165,7 +134,6 @@ search(struct mu_image *image)
 	    !mu_in_place_find_room(image, &search.room) ||
 	    mu_caller_add(image) != MU_OK)
 		return false;
-	expect_faults(&search);
 	run(&search);
 	end_faults(&search);
 	mu_sys_close(&search.pagemap);
