@@ -14,6 +14,20 @@
 #include "ptrace/live/signal_stop.h"
 #include "ptrace/live/snapshot.h"
 
+/*
+ * A fork cannot be interrupted; the threads continue by themselves when the
+ * stop has used up its time.
+ */
+static enum mu_status
+require_full(struct mu_image *image, const struct mu_signal_stop *stop)
+{
+	return mu_signal_stop_is_full(stop)
+	    ? MU_OK
+	    : mu_why(&image->job.why, MU_ERR_TIMEOUT,
+		  "the image was not taken before the threads continued" MU_CURE
+		  "allow a longer stop (option max_pause)");
+}
+
 static enum mu_status
 take_image(struct mu_image *image, struct mu_signal_stop *stop)
 {
@@ -22,15 +36,28 @@ take_image(struct mu_image *image, struct mu_signal_stop *stop)
 	/*
 	 * Opening files of /proc earlier would add descriptors to the program.
 	 */
+	mu_signal_stop_begin_reading(stop);
 	if (status == MU_OK)
 		status = mu_snapshot_signal_stop(&image->snap, stop, NULL,
 		    &image->job.arena, &image->job.why);
+	mu_signal_stop_end_reading(stop);
+	if (status == MU_OK)
+		status = require_full(image, stop);
 	if (status == MU_OK)
 		status = mu_own_image_take(image);
-	if (status == MU_OK && !mu_signal_stop_is_full(stop))
-		status = mu_why(&image->job.why, MU_ERR_TIMEOUT,
-		    "the image was not taken before the threads continued");
-	return status;
+	return status == MU_OK ? require_full(image, stop) : status;
+}
+
+/* By us, or by the end of their time. */
+static uint64_t
+released_at(const struct mu_signal_stop *stop)
+{
+	uint64_t end_ns = stop->leave_ns;
+
+	if (end_ns < stop->held_ns)
+		end_ns = stop->held_ns;
+	return stop->count == 0 || stop->end_ns < end_ns ? stop->end_ns
+							 : end_ns;
 }
 
 enum mu_status
@@ -38,6 +65,7 @@ mu_signal_capture(struct mu_image *image)
 {
 	struct mu_signal_stop *stop;
 	enum mu_status status;
+	uint64_t end_ns;
 
 	/*
 	 * Not on our stack: a delayed thread may still use it after the pass.
@@ -57,7 +85,7 @@ mu_signal_capture(struct mu_image *image)
 		status = mu_allocator_freeze(image);
 	if (status == MU_OK)
 		status = mu_signal_stop_run(stop, image->stop.until_ns,
-		    image->job.deadline_ns, &image->job.why);
+		    image->stop.until_ns, &image->job.why);
 	/* There is no other thread: the calling one waits. */
 	if (stop->begin_ns == 0)
 		stop->begin_ns = mu_sys_now_ns();
@@ -67,8 +95,9 @@ mu_signal_capture(struct mu_image *image)
 	mu_allocator_thaw(image);
 	if (!mu_signal_stop_release(stop))
 		image->stop.abandoned = true;
-	if (stop->end_ns > stop->begin_ns)
-		mu_image_paused(image, stop->end_ns - stop->begin_ns);
+	end_ns = released_at(stop);
+	if (end_ns > stop->begin_ns)
+		mu_image_paused(image, end_ns - stop->begin_ns);
 	mu_own_image_close(image);
 	return status;
 }

@@ -28,7 +28,8 @@
  * mu_signal_stop_release() returns true.
  *
  * STOP_NS and LEAVE_NS (CLOCK_MONOTONIC) are when the attempt is given up, and
- * when a thread that was not released continues by itself.
+ * when a thread that was not released continues by itself, unless frames are
+ * being read.
  *
  * MU_ERR_TIMEOUT: a thread did not arrive in time, perhaps because it is in
  * uninterruptible sleep, as in vfork(). MU_ERR_SIGNALS_BLOCKED: a thread blocks
@@ -38,6 +39,13 @@ enum mu_status mu_signal_stop_prepare(struct mu_signal_stop *stop, pid_t pid,
     pid_t except, struct mu_arena *arena, struct mu_why *why);
 enum mu_status mu_signal_stop_run(struct mu_signal_stop *stop, uint64_t stop_ns,
     uint64_t leave_ns, struct mu_why *why);
+
+/*
+ * The frames of threads that are still in the handler may be read between these
+ * two. Call the second one soon.
+ */
+void mu_signal_stop_begin_reading(struct mu_signal_stop *stop);
+void mu_signal_stop_end_reading(struct mu_signal_stop *stop);
 
 /* True if all threads are still in the handler; call at the end of the work. */
 bool mu_signal_stop_is_full(const struct mu_signal_stop *stop);

@@ -17,6 +17,9 @@
 const int mu_signal_stop_signals[MU_SIGNAL_STOP_SIGNALS] = { SIGURG, SIGWINCH,
 	33, 32 };
 
+/* How long frames are read at most. */
+#define READING_NS (10 * MU_NS_PER_SEC)
+
 /* State that a signal handler must reach. */
 static struct {
 	pid_t pid; /* a forked child starts with fresh state */
@@ -85,22 +88,49 @@ arrive(
 	return true;
 }
 
+/*
+ * The thread continues by itself. Its frame is read only while it is here, or
+ * was when reading began: then it waits for the end of that.
+ */
+static void
+leave(struct mu_signal_stop *stop, struct mu_signal_thread *thread)
+{
+	uint64_t last_ns = stop->leave_ns + READING_NS;
+	int here = MU_SIGNAL_THREAD_HERE;
+
+	__atomic_compare_exchange_n(&thread->state, &here,
+	    MU_SIGNAL_THREAD_LEFT, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+	while (__atomic_load_n(&stop->reading, __ATOMIC_SEQ_CST) != 0 &&
+	    mu_sys_now_ns() < last_ns)
+		mu_sys_futex_wait(
+		    &stop->reading, 1, FUTEX_PRIVATE_FLAG, last_ns);
+}
+
 static void
 wait_until_released(
     struct mu_signal_stop *stop, struct mu_signal_thread *thread)
 {
-	int here = MU_SIGNAL_THREAD_HERE;
-
 	while (__atomic_load_n(&stop->gate, __ATOMIC_ACQUIRE) == 0) {
 		if (mu_sys_now_ns() >= stop->leave_ns) {
-			__atomic_compare_exchange_n(&thread->state, &here,
-			    MU_SIGNAL_THREAD_LEFT, false, __ATOMIC_ACQ_REL,
-			    __ATOMIC_RELAXED);
+			leave(stop, thread);
 			return;
 		}
 		mu_sys_futex_wait(
 		    &stop->gate, 0, FUTEX_PRIVATE_FLAG, stop->leave_ns);
 	}
+}
+
+void
+mu_signal_stop_begin_reading(struct mu_signal_stop *stop)
+{
+	__atomic_store_n(&stop->reading, 1, __ATOMIC_SEQ_CST);
+}
+
+void
+mu_signal_stop_end_reading(struct mu_signal_stop *stop)
+{
+	mu_sys_futex_set(&stop->reading, 0, INT32_MAX, FUTEX_PRIVATE_FLAG);
+	stop->held_ns = mu_sys_now_ns();
 }
 
 /*

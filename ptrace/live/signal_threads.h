@@ -44,6 +44,7 @@ struct mu_signal_stop {
 	pid_t pid, except;
 	struct mu_arena *arena;
 	uint64_t leave_ns; /* when a thread that is not released continues */
+	uint64_t held_ns;  /* when their frames had been read */
 	uint64_t begin_ns; /* when the first signal was sent; 0 if none was */
 	uint64_t end_ns;   /* when all threads were released */
 	mu_sigmask seen;   /* signals that were usable before the stop */
@@ -57,6 +58,7 @@ struct mu_signal_stop {
 	bool open;      /* the handler uses this struct */
 	bool stuck;     /* a thread did not leave it in time */
 	int gate;       /* futex: 1 releases all threads */
+	int reading;    /* futex: 1 while their frames are read */
 	int missing;    /* futex: number of threads that have not arrived */
 };
 
@@ -93,7 +95,7 @@ mu_signal_thread_next(struct mu_signal_thread_cursor *at)
 static inline int
 mu_signal_thread_state(const struct mu_signal_thread *thread)
 {
-	return __atomic_load_n(&thread->state, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&thread->state, __ATOMIC_SEQ_CST);
 }
 
 #endif

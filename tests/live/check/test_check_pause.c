@@ -3,6 +3,7 @@
  * not begun, or is given up, and the answer says so.
  */
 #include <linux/userfaultfd.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -17,12 +18,14 @@
 #define MIDDLING ((size_t)60 << 20)
 #define NUM_HELD 100
 #define LOST_SIZE 4000
+#define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, Linux 5.14 */
 
 /* Shared with the process that is looked at. */
 struct shared {
 	_Atomic bool ready;
 	_Atomic uint64_t longest_ns; /* that a thread of it did not run */
 	_Atomic bool cannot;
+	_Atomic uint64_t call_ns; /* duration of its longest system call */
 };
 
 static struct shared *shared;
@@ -169,9 +172,27 @@ be_monitored(void)
 		continue;
 }
 
+/* Calls that no signal ends and that use a CPU. */
+static void
+be_in_long_calls(void)
+{
+	char *memory = mmap(NULL, BIG, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t begin;
+
+	for (;;) {
+		begin = now_ns();
+		shared->cannot = madvise(memory, BIG, POPULATE_WRITE) != 0;
+		if (now_ns() - begin > shared->call_ns)
+			shared->call_ns = now_ns() - begin;
+		shared->ready = true;
+		madvise(memory, BIG, MADV_DONTNEED);
+	}
+}
+
 static void (*const plays[])(void) = { be_in_vfork, be_big, be_monitored,
 	be_middling, be_emptied, be_big_and_left_out, be_in_short_vforks,
-	be_in_long_vforks };
+	be_in_long_vforks, be_in_long_calls };
 
 enum play {
 	IN_VFORK,
@@ -181,7 +202,8 @@ enum play {
 	EMPTIED,
 	BIG_LEFT_OUT,
 	SHORT_VFORKS,
-	LONG_VFORKS
+	LONG_VFORKS,
+	LONG_CALLS
 };
 
 /* A separate program: this one, with "PLAY FD" on its command line. */
@@ -289,6 +311,35 @@ TEST_LOOP(pause_ends_with_the_release, 1, 3)
 		    (unsigned long)(shared->longest_ns / MS));
 		mu_check_release(&answer);
 	}
+	end();
+}
+
+/*
+ * _i: with one CPU; with all. The thread is lent a priority so that it stops
+ * sooner, but must not keep the keeper from ending the stop in time.
+ */
+TEST_LOOP(thread_in_a_long_call, 0, 2)
+{
+	struct mu_report answer;
+	cpu_set_t set;
+	int i;
+
+	CPU_ZERO(&set);
+	CPU_SET(sched_getcpu(), &set);
+	if (_i == 0)
+		ck_assert_int_eq(sched_setaffinity(0, sizeof(set), &set), 0);
+	start(LONG_CALLS);
+	for (i = 0; i < 5 && !shared->cannot; i++) {
+		look(&answer, MU_CHECK_STOP_FORK, 20);
+		ck_assert_msg(
+		    answer.info.pause_ns < 20 * MS + shared->call_ns / 8,
+		    "%lu ms, of a call of %lu",
+		    (unsigned long)(answer.info.pause_ns / MS),
+		    (unsigned long)(shared->call_ns / MS));
+		mu_check_release(&answer);
+	}
+	if (shared->cannot)
+		printf("SKIPPED: no MADV_POPULATE_WRITE\n");
 	end();
 }
 

@@ -82,6 +82,41 @@ TEST_LOOP(thread_in_vfork, 0, 3)
 	FreeUnreachableMemoryInfo(&info);
 }
 
+#define BIG ((size_t)512 << 20)
+
+/*
+ * By signal: a fork that takes longer than the stop may last. The threads do
+ * not wait for its end, so the image is not used; unless a thread gets no CPU
+ * until then, on a busy machine.
+ */
+TEST(threads_do_not_wait_for_a_fork)
+{
+	struct UnreachableMemoryInfo info = { 0 };
+	char *memory = mmap(NULL, BIG, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pthread_t ticking;
+	bool unused = false;
+	int i;
+
+	ck_assert_ptr_ne(memory, MAP_FAILED);
+	madvise(memory, BIG, MADV_NOHUGEPAGE);
+	memset(memory, 1, BIG);
+	pthread_create(&ticking, NULL, tick, NULL);
+	mu_library.options.stop = MU_STOP_SIGNAL;
+	mu_library.options.max_pause = 5;
+	for (i = 0; i < 200 && !unused; i++) {
+		if (GetUnreachableMemory(&info, 10))
+			FreeUnreachableMemoryInfo(&info);
+		else
+			unused = strstr(info.reason, "threads continued");
+	}
+	ck_assert(unused);
+	mu_library.options.max_pause = 20000;
+	ck_assert_msg(GetUnreachableMemory(&info, 10), "%s", info.reason);
+	FreeUnreachableMemoryInfo(&info);
+	munmap(memory, BIG);
+}
+
 /* A fork waits until this thread has read of it. */
 static void *
 read_events(void *arg)

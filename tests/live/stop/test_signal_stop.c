@@ -208,6 +208,26 @@ TEST(never_released)
 	counter_end(&counter);
 }
 
+/* A thread whose frame is being read does not take it away. */
+TEST(held_while_read)
+{
+	static struct counter counter;
+	unsigned long before;
+
+	counter_start(&counter);
+	ck_assert_int_eq(stop_for(PATIENCE_NS, 100 * NS_PER_MS), MU_OK);
+	mu_signal_stop_begin_reading(&signal_stop);
+	before = counter_value(&counter);
+	while (mu_signal_stop_is_full(&signal_stop))
+		mu_sys_sleep_ns(NS_PER_MS);
+	mu_sys_sleep_ns(20 * NS_PER_MS);
+	ck_assert_uint_eq(counter_value(&counter), before);
+	mu_signal_stop_end_reading(&signal_stop);
+	counter_must_go_on(&counter);
+	release_all();
+	counter_end(&counter);
+}
+
 /* The process is stopped in the middle, and continues on SIGCONT. */
 TEST(stopped_in_the_middle)
 {

@@ -251,3 +251,52 @@ TEST_LOOP(lent_to_a_thread_that_is_awaited, 0, 2)
 	end(idle);
 	ck_assert(!mu_wakeup_boost(idle));
 }
+
+/* As /proc/PID/stat has it: below 0 for a real-time one. */
+static long
+priority_of(pid_t pid)
+{
+	char path[32], text[512];
+	long priority = 0;
+	ssize_t length;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	fd = open(path, O_RDONLY);
+	ck_assert_int_ge(fd, 0);
+	length = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	ck_assert_int_gt(length, 0);
+	text[length] = '\0';
+	ck_assert_int_eq(sscanf(strrchr(text, ')') + 1,
+			     " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s"
+			     " %*s %*s %*s %ld",
+			     &priority),
+	    1);
+	return priority;
+}
+
+/* Also if the borrower uses the CPU all the time. */
+TEST(loan_ends_at_once)
+{
+	static struct mu_lender lender;
+	struct mu_priority priority;
+	cpu_set_t cpus;
+	pid_t busy;
+
+	ck_assert_int_eq(sched_getaffinity(0, sizeof(cpus), &cpus), 0);
+	busy = spin(&cpus, SCHED_OTHER);
+	mu_priority_raise_above(&priority);
+	if (priority.above && mu_wakeup_boost(busy))
+		mu_lender_open(&lender);
+	if (lender.tid == 0)
+		printf("SKIPPED: lent: not real-time, or one CPU\n");
+	else
+		mu_lender_lend(&lender, busy);
+	while (lender.tid != 0 && priority_of(busy) >= 0)
+		usleep(1000);
+	mu_lender_lend(&lender, 0);
+	ck_assert_int_ge(priority_of(busy), 0);
+	mu_priority_restore(&priority);
+	end(busy);
+}
