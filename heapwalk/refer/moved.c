@@ -9,6 +9,13 @@
 #define PIECE ((size_t)64 << 10)
 #define ROUNDS 8 /* what moves may be missed again */
 
+/*
+ * Pages that the process has not touched are not read, and pointers may stay
+ * in them for a while: until the process that moves them gets a CPU, some ms
+ * for each that is runnable.
+ */
+#define FIRST_NAP_NS MU_NS_PER_MS /* twice as long each time: 127 ms in all */
+
 struct looking {
 	const struct mu_moved_source *source;
 	struct mu_pages pages;
@@ -118,6 +125,10 @@ mu_moved_since(struct mu_snapshot *snap, const struct mu_blocks *blocks,
 		    &looking->pages, source->pagemap, snap->memory.page_size);
 		if (look_everywhere(looking, snap))
 			return true;
+		if (looking->rest == MOST)
+			return false; /* there is none */
+		if (round + 1 < ROUNDS)
+			mu_sys_sleep_ns(FIRST_NAP_NS << round);
 	}
 	return false;
 }
