@@ -134,7 +134,7 @@ TEST_LOOP(moved_by_stores, 0, 3)
 	mover.from = (void **)mapping;
 	mover.to = (void **)(mapping + HALF);
 	fill(mover.from, POINTERS);
-	expect_all_found(&mover, 20);
+	expect_all_found(&mover, 10);
 }
 
 /* Move from one mapping to another one, which cannot be read directly. */
@@ -148,7 +148,7 @@ TEST(moved_by_another_name)
 	mover.from = (void **)first;
 	mover.to = (void **)(second + HALF);
 	fill(mover.from, POINTERS);
-	expect_all_found(&mover, 20);
+	expect_all_found(&mover, 10);
 }
 
 /* Between moves all pointers lie in one half, the second of which is untouched
@@ -206,7 +206,7 @@ TEST_LOOP(moved_by_writes, 0, 2)
 	munmap(writable, 2 * HALF);
 	mover.from = (void **)map_bytes(
 	    2 * HALF, PROT_READ, _i == 0 ? MAP_PRIVATE : MAP_SHARED, fd);
-	expect_all_found(&mover, 20);
+	expect_all_found(&mover, 10);
 }
 
 /* Written through a descriptor, mapped, and never looked at. */
