@@ -8,6 +8,7 @@
 #include "mu/text.h"
 
 #define WATCH_EVERY_MS 60000
+#define WATCH_ROUNDS 5
 
 #define P (1u << MU_CLI_PROCESS)
 #define C (1u << MU_CLI_CORE)
@@ -88,6 +89,8 @@ static const struct flag {
 	{ { "every", required_argument, NULL, MU_CLI_OPT_EVERY }, W },
 	{ { "duration", required_argument, NULL, MU_CLI_OPT_DURATION }, W },
 	{ { "count", required_argument, NULL, MU_CLI_OPT_COUNT }, W },
+	{ { "round", required_argument, NULL, MU_CLI_OPT_ROUND }, W },
+	{ { "rounds", required_argument, NULL, MU_CLI_OPT_ROUNDS }, W },
 	{ { "csv", required_argument, NULL, MU_CLI_OPT_CSV }, W },
 	{ { "prometheus", required_argument, NULL, MU_CLI_OPT_PROMETHEUS }, W },
 	{ { "help", no_argument, NULL, MU_CLI_OPT_HELP }, ~0u },
@@ -395,7 +398,7 @@ start_with(struct mu_cli_options *options, const char *environment,
 		.subject = MU_CLI_NONE,
 		.writer = mu_writers[0],
 		.by = MU_BY_STACK,
-		.watch = { .every_ms = WATCH_EVERY_MS },
+		.watch = { .every_ms = WATCH_EVERY_MS, .rounds = WATCH_ROUNDS },
 	};
 	mu_options_default(library);
 	mu_options_read(library, environment, warnings);
@@ -420,10 +423,33 @@ leave_time(struct mu_cli_options *options)
 		options->timeout_ms = least;
 }
 
+/* Rounds, not a time, decide when to look. */
+static enum mu_status
+check_rounds(const struct parse *parse)
+{
+	static const int timed[] = { MU_CLI_OPT_EVERY, MU_CLI_OPT_COUNT,
+		MU_CLI_OPT_DURATION };
+	size_t i;
+
+	if (parse->options->watch.round == NULL)
+		return is_given(parse, MU_CLI_OPT_ROUNDS)
+		    ? mu_why(parse->why, MU_ERR_ARGUMENT,
+			  "--rounds goes with --round only")
+		    : MU_OK;
+	for (i = 0; i < sizeof(timed) / sizeof(*timed); i++)
+		if (is_given(parse, timed[i]))
+			return mu_why(parse->why, MU_ERR_ARGUMENT,
+			    "--%s has no effect with --round",
+			    flag_of(timed[i])->option.name);
+	return MU_OK;
+}
+
 /* A watch has one process or command, and lines. */
 static enum mu_status
-check_watch(const struct mu_cli_options *options, struct mu_why *why)
+check_watch(const struct parse *parse)
 {
+	const struct mu_cli_options *options = parse->options;
+	struct mu_why *why = parse->why;
 	bool process = options->pid != 0 || options->watch.name != NULL;
 
 	if (!options->watch.wanted)
@@ -438,7 +464,7 @@ check_watch(const struct mu_cli_options *options, struct mu_why *why)
 	if (options->writer == &mu_writer_html)
 		return mu_why(why, MU_ERR_ARGUMENT,
 		    "--format=html: a watch is text or json");
-	return MU_OK;
+	return check_rounds(parse);
 }
 
 static enum mu_status
@@ -461,7 +487,7 @@ parse_all(struct parse *parse, int argc, char **argv)
 	mu_options_reach_words(&options->library, &words);
 	status = take_rest(parse, argc, argv);
 	if (status == MU_OK)
-		status = check_watch(options, parse->why);
+		status = check_watch(parse);
 	if (status == MU_OK)
 		status = cli_subject_choose(
 		    options, is_given(parse, MU_CLI_OPT_DOCTOR), parse->why);

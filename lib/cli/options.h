@@ -42,6 +42,8 @@ struct mu_cli_watch {
 	uint64_t duration_ms;         /* 0: no limit */
 	size_t count;                 /* of looks; 0: no limit */
 	const char *csv, *prometheus; /* files; NULL: not given */
+	const char *round;            /* for a shell; NULL: not given */
+	size_t rounds;
 };
 
 /* Strings point into the argument vector. */

@@ -12,6 +12,7 @@
 #include "lib/state/options.h"
 #include "lib/state/options_token.h"
 #include "lib/term/safe_text.h"
+#include "lib/watch/rounds.h"
 
 #define PID_MAX 4194304 /* PID_MAX_LIMIT of Linux, on 64 bits */
 #define FRAMES_MAX 256  /* the limit of malloc_debug */
@@ -407,6 +408,18 @@ take_count(const struct mu_cli_value *value, size_t *count, struct mu_why *why)
 	return MU_OK;
 }
 
+static enum mu_status
+take_rounds(const struct mu_cli_value *value, size_t *count, struct mu_why *why)
+{
+	struct mu_token token = { value->text, strlen(value->text) };
+	uint64_t number;
+
+	if (!mu_token_number(token, MU_ROUNDS_MOST, &number) || number == 0)
+		return expected(value, "a number of rounds, 1 to 95", why);
+	*count = number;
+	return MU_OK;
+}
+
 /* "-" is standard input, like a missing name. */
 static enum mu_status
 take_log(struct mu_cli_options *options, const struct mu_cli_value *value,
@@ -504,6 +517,13 @@ mu_cli_value_take(struct mu_cli_options *options,
 		return take_time(value, &options->watch.duration_ms, why);
 	case MU_CLI_OPT_COUNT:
 		return take_count(value, &options->watch.count, why);
+	case MU_CLI_OPT_ROUND:
+		options->watch.round = value->text;
+		return value->text[0] != '\0'
+		    ? MU_OK
+		    : expected(value, "a command for the shell", why);
+	case MU_CLI_OPT_ROUNDS:
+		return take_rounds(value, &options->watch.rounds, why);
 	case MU_CLI_OPT_CSV:
 		return take_file(value, &options->watch.csv, why);
 	case MU_CLI_OPT_PROMETHEUS:

@@ -57,6 +57,8 @@ enum mu_cli_flag {
 	MU_CLI_OPT_COUNT,
 	MU_CLI_OPT_CSV,
 	MU_CLI_OPT_PROMETHEUS,
+	MU_CLI_OPT_ROUND,
+	MU_CLI_OPT_ROUNDS,
 };
 
 struct mu_cli_value {

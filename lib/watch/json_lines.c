@@ -106,7 +106,8 @@ growing_array(const struct mu_watch_result *result)
 
 bool
 mu_watch_json_verdict(const struct mu_out *out,
-    const struct mu_watch_result *result, const struct mu_watch_look *last)
+    const struct mu_watch_result *result, const struct mu_rounds *rounds,
+    const struct mu_watch_look *last)
 {
 	json_t *object = json_object();
 	bool ok = set_subject(object, last);
@@ -118,6 +119,12 @@ mu_watch_json_verdict(const struct mu_out *out,
 	ok &=
 	    mu_json_set(object, "gained_bytes", mu_json_count(result->gained));
 	ok &= mu_json_set(object, "growing", growing_array(result));
+	if (rounds != NULL) {
+		ok &=
+		    mu_json_set(object, "rounds", mu_json_count(rounds->count));
+		ok &=
+		    mu_json_set(object, "rounds_left", mu_rounds_json(rounds));
+	}
 	ok &= mu_json_set(object, "looks", mu_json_count(result->looks));
 	ok &= mu_json_set(
 	    object, "unchecked_looks", mu_json_count(result->unchecked));

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "lib/watch/rounds.h"
 #include "lib/watch/verdict.h"
 #include "mu/status.h"
 
@@ -24,12 +25,13 @@ void mu_watch_text_look(
 
 /*
  * One object, and a newline. NEXT_NS: how long until the next look. Returns
- * false without memory.
+ * false without memory. ROUNDS is NULL if there were none.
  */
 bool mu_watch_json_look(const struct mu_out *out,
     const struct mu_watch_look *look, uint64_t next_ns);
 bool mu_watch_json_verdict(const struct mu_out *out,
-    const struct mu_watch_result *result, const struct mu_watch_look *last);
+    const struct mu_watch_result *result, const struct mu_rounds *rounds,
+    const struct mu_watch_look *last);
 
 /* RFC 4180, but lines end with a newline. */
 void mu_watch_csv_head(const struct mu_out *out);

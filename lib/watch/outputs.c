@@ -158,14 +158,16 @@ mu_watch_outputs_look(struct mu_watch_outputs *outputs,
 
 bool
 mu_watch_outputs_verdict(struct mu_watch_outputs *outputs,
-    const struct mu_watch_result *result, const struct mu_watch_look *last,
-    struct mu_why *why)
+    const struct mu_watch_result *result, const struct mu_rounds *rounds,
+    const struct mu_watch_look *last, struct mu_why *why)
 {
 	struct mu_out out = mu_out_file(outputs->lines);
 
-	if (!outputs->json)
+	if (!outputs->json) {
+		if (rounds != NULL)
+			mu_rounds_text(&out, rounds);
 		mu_watch_verdict_text(&out, result);
-	else if (!mu_watch_json_verdict(&out, result, last)) {
+	} else if (!mu_watch_json_verdict(&out, result, rounds, last)) {
 		mu_why(why, MU_ERR_NO_MEMORY, "no memory for the verdict");
 		return false;
 	}

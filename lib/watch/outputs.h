@@ -31,7 +31,7 @@ void mu_watch_outputs_close(struct mu_watch_outputs *outputs);
 bool mu_watch_outputs_look(struct mu_watch_outputs *outputs,
     const struct mu_watch_look *look, uint64_t next_ns, struct mu_why *why);
 bool mu_watch_outputs_verdict(struct mu_watch_outputs *outputs,
-    const struct mu_watch_result *result, const struct mu_watch_look *last,
-    struct mu_why *why);
+    const struct mu_watch_result *result, const struct mu_rounds *rounds,
+    const struct mu_watch_look *last, struct mu_why *why);
 
 #endif

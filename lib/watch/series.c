@@ -27,8 +27,10 @@ thin_out(struct mu_series *series)
 	halve(series->times_ns, series->count);
 	for (i = 0; i < MU_SERIES_TOTALS; i++)
 		halve(series->totals[i], series->count);
-	for (i = 0; i < series->num_lines; i++)
+	for (i = 0; i < series->num_lines; i++) {
 		halve(series->lines[i].values, series->count);
+		halve(series->lines[i].blocks, series->count);
+	}
 	series->count = (series->count + 1) / 2;
 	series->stride *= 2;
 }
@@ -88,26 +90,38 @@ new_line(
 	return line;
 }
 
-/*
- * Live groups are not known in every look: they are then as before, and before
- * the first one that knows them, as there.
- */
+/* Figures of LINE that the look at PLACE does not know. */
+static void
+fill_line(struct mu_series_line *line, size_t place, bool typed)
+{
+	line->values[place] = line->blocks[place] = 0;
+	if (line->kind == MU_WATCH_LIVE && !typed && place > 0) {
+		line->values[place] = line->values[place - 1];
+		line->blocks[place] = line->blocks[place - 1];
+	}
+}
+
+/* Live groups are before the first look that knows them as they are there. */
+static void
+fill_before(struct mu_series_line *line, size_t place)
+{
+	size_t i;
+
+	for (i = 0; i < place; i++) {
+		line->values[i] = line->values[place];
+		line->blocks[i] = line->blocks[place];
+	}
+}
+
 static void
 add_groups(
     struct mu_series *series, const struct mu_watch_look *look, size_t place)
 {
 	struct mu_series_line *line;
-	size_t i, j;
+	size_t i;
 
-	for (i = 0; i < series->num_lines; i++) {
-		line = &series->lines[i];
-		if (line->kind == MU_WATCH_LIVE && !look->typed) {
-			if (place > 0)
-				line->values[place] = line->values[place - 1];
-			continue;
-		}
-		line->values[place] = line->blocks = 0;
-	}
+	for (i = 0; i < series->num_lines; i++)
+		fill_line(&series->lines[i], place, look->typed != 0);
 	for (i = 0; i < look->num_groups; i++) {
 		line = find_line(series, &look->groups[i]);
 		if (line == NULL)
@@ -115,11 +129,9 @@ add_groups(
 		if (line == NULL)
 			continue;
 		line->values[place] = look->groups[i].bytes;
-		for (j = 0;
-		     line->kind == MU_WATCH_LIVE && !series->typed && j < place;
-		     j++)
-			line->values[j] = line->values[place];
-		line->blocks = look->groups[i].blocks;
+		line->blocks[place] = look->groups[i].blocks;
+		if (line->kind == MU_WATCH_LIVE && !series->typed)
+			fill_before(line, place);
 	}
 	series->typed |= look->typed != 0;
 }

@@ -17,8 +17,8 @@
 struct mu_series_line {
 	char name[MU_WATCH_NAME];
 	enum mu_watch_kind kind;
-	uint64_t blocks;                  /* in the latest look */
 	uint64_t values[MU_SERIES_LOOKS]; /* bytes */
+	uint64_t blocks[MU_SERIES_LOOKS];
 };
 
 enum mu_series_total {

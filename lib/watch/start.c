@@ -63,6 +63,32 @@ mu_watch_start(
 }
 
 int
+mu_watch_round(const char *line, const struct mu_watch_signals *signals)
+{
+	struct mu_watch_subject subject;
+	enum mu_watch_event event = MU_WATCH_NOW;
+	pid_t pid = fork();
+	int status = -1;
+
+	if (pid < 0)
+		return -1;
+	if (pid == 0) {
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+		become((char *[]) { "/bin/sh", "-c", (char *)line, NULL },
+		    signals, getppid(), STDERR_FILENO);
+	}
+	if (mu_watch_subject_open(&subject, pid, NULL, 0))
+		while (event == MU_WATCH_NOW)
+			event = mu_watch_await(signals, &subject, UINT64_MAX);
+	mu_watch_subject_close(&subject);
+	if (event == MU_WATCH_STOP)
+		kill(pid, SIGTERM);
+	if (waitpid(pid, &status, 0) != pid || event == MU_WATCH_STOP)
+		return -1;
+	return status;
+}
+
+int
 mu_watch_finish(pid_t pid, const struct mu_watch_signals *signals, bool *ended)
 {
 	struct mu_watch_subject subject;

@@ -15,6 +15,13 @@ pid_t mu_watch_start(
     char **command, const struct mu_watch_signals *signals, struct mu_why *why);
 
 /*
+ * Run LINE by a shell, its standard output being our standard error. Returns
+ * its status as from wait(2); or -1 if it was not run, or was ended because a
+ * signal ends the watch.
+ */
+int mu_watch_round(const char *line, const struct mu_watch_signals *signals);
+
+/*
  * Send SIGTERM to PID if it still runs, and wait for its end, 10 seconds or
  * until another signal arrives. Returns its status as from wait(2), or -1 if it
  * runs on. *ENDED: it had ended before.

@@ -198,6 +198,19 @@ mu_watch_judge(const struct mu_series *series, struct mu_watch_result *result)
 		judge_heap(series, result);
 }
 
+void
+mu_watch_judge_rounds(struct mu_watch_result *result, bool leak)
+{
+	if (!leak || result->verdict == MU_WATCH_LEAK)
+		return;
+	result->verdict = MU_WATCH_LEAK;
+	result->outside = false;
+	result->gained = result->lost - result->first_lost;
+	result->per_hour = result->span_ns == 0
+	    ? 0
+	    : (double)result->gained * 3600e9 / (double)result->span_ns;
+}
+
 const char *
 mu_watch_verdict_word(enum mu_watch_verdict verdict)
 {

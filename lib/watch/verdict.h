@@ -49,6 +49,9 @@ struct mu_watch_result {
 void mu_watch_judge(
     const struct mu_series *series, struct mu_watch_result *result);
 
+/* After rounds: a LEAK, if each of them lost some. */
+void mu_watch_judge_rounds(struct mu_watch_result *result, bool leak);
+
 /* "leak", "growth", "fragmentation", "steady", "too_few_looks", "unchecked" */
 const char *mu_watch_verdict_word(enum mu_watch_verdict verdict);
 

@@ -47,11 +47,12 @@ struct watch {
 	struct mu_watch_result *result; /* the worst of all processes so far */
 	pid_t command;                  /* which we started; 0: none */
 	size_t looks;
-	size_t untyped;   /* looks since types were last looked for */
-	bool grown;       /* live bytes are more than at first */
-	bool slow;        /* that took long */
-	bool restarted;   /* the next look is the first of another process */
-	uint64_t told_ns; /* interval that was told last */
+	size_t untyped; /* looks since types were last looked for */
+	bool grown;     /* live bytes are more than at first */
+	bool slow;      /* that took long */
+	bool restarted; /* the next look is the first of another process */
+	struct mu_rounds *rounds; /* NULL: none are wanted */
+	uint64_t told_ns;         /* interval that was told last */
 	struct mu_why why;
 };
 
@@ -117,7 +118,7 @@ await_restart(struct watch *watch)
 static bool
 wants_types(struct watch *watch)
 {
-	if (!watch->grown)
+	if (!watch->grown && watch->rounds == NULL)
 		return false;
 	if (watch->slow && ++watch->untyped < TYPED_EVERY)
 		return false;
@@ -250,6 +251,51 @@ look_on(struct watch *watch)
 	return true;
 }
 
+/* Returns false if the watch is to end. */
+static bool
+do_round(struct watch *watch, size_t number)
+{
+	uint64_t allowed = mu_watch_plan_allowed(&watch->plan);
+	enum mu_watch_event event = MU_WATCH_NOW;
+	char text[80];
+	int status;
+
+	status = mu_watch_round(watch->options->watch.round, &watch->signals);
+	if (status == -1)
+		return false;
+	if (status != 0) {
+		snprintf(text, sizeof(text), "round %zu ended by %s %d", number,
+		    WIFSIGNALED(status) ? "signal" : "exit status",
+		    WIFSIGNALED(status) ? WTERMSIG(status)
+					: WEXITSTATUS(status));
+		tell(watch, text);
+	}
+	while (event == MU_WATCH_NOW)
+		event =
+		    mu_watch_await(&watch->signals, &watch->subject, allowed);
+	return event == MU_WATCH_TIME;
+}
+
+/* One look, then one after each round. As look_on(). */
+static bool
+look_after_rounds(struct watch *watch)
+{
+	uint64_t first = first_look(watch, watch->command != 0);
+	size_t number = 0;
+
+	if (mu_watch_await(&watch->signals, &watch->subject, first) ==
+	    MU_WATCH_STOP)
+		return true;
+	while (take_look(watch)) {
+		if (!write_look(watch, 0))
+			return false;
+		if (number++ == watch->options->watch.rounds ||
+		    !do_round(watch, number))
+			break;
+	}
+	return true;
+}
+
 static bool
 find_subject(struct watch *watch)
 {
@@ -310,8 +356,12 @@ static int
 conclude(struct watch *watch)
 {
 	judge(watch);
-	if (!mu_watch_outputs_verdict(
-		&watch->outputs, watch->result, watch->look, &watch->why))
+	if (watch->rounds != NULL) {
+		mu_rounds_compare(watch->series, watch->rounds);
+		mu_watch_judge_rounds(watch->result, watch->rounds->leak);
+	}
+	if (!mu_watch_outputs_verdict(&watch->outputs, watch->result,
+		watch->rounds, watch->look, &watch->why))
 		return -1;
 	return mu_watch_exit_status(watch->result);
 }
@@ -337,7 +387,7 @@ run(struct watch *watch)
 	if (options->watch.duration_ms > 0)
 		watch->plan.end_ns = watch->plan.begin_ns +
 		    options->watch.duration_ms * MU_NS_PER_MS;
-	if (look_on(watch))
+	if (watch->rounds != NULL ? look_after_rounds(watch) : look_on(watch))
 		status = conclude(watch);
 	return end_command(watch, status);
 }
@@ -364,7 +414,11 @@ mu_watch(const struct mu_cli_options *options, const struct mu_check *check)
 	watch.series = calloc(1, sizeof(*watch.series));
 	watch.look = calloc(1, sizeof(*watch.look));
 	watch.result = calloc(1, sizeof(*watch.result));
-	if (watch.series != NULL && watch.look != NULL && watch.result != NULL)
+	if (options->watch.round != NULL)
+		watch.rounds = calloc(1, sizeof(*watch.rounds));
+	if (watch.series != NULL && watch.look != NULL &&
+	    watch.result != NULL &&
+	    (watch.rounds != NULL || options->watch.round == NULL))
 		status = run(&watch);
 	if (status < 0) {
 		fprintf(stderr, "memunreachable: %s\n", watch.why.text);
@@ -376,5 +430,6 @@ mu_watch(const struct mu_cli_options *options, const struct mu_check *check)
 	free(watch.series);
 	free(watch.look);
 	free(watch.result);
+	free(watch.rounds);
 	return status;
 }

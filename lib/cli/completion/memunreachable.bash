@@ -57,7 +57,7 @@ _memunreachable() {
 		return
 		;;
 	--pointer-mask | --timeout | --max-pause | --limit | --max-memory | --workers | --backtrace-size | --why | \
-		--every | --count | --duration)
+		--every | --count | --duration | --round | --rounds)
 		return
 		;;
 	esac
@@ -81,7 +81,7 @@ _memunreachable() {
 		--children --unchecked= --backtrace --backtrace-size= --limit= --by= --contents
 		--retained --why= --all --in-use
 		--format= --output= --quiet --color= --heap-dump= --diff=
-		--leaktracer= --symbolize --symbols= --html= --every= --count= --duration= --csv= --prometheus= --help --version' -- "$cur")
+		--leaktracer= --symbolize --symbols= --html= --every= --count= --duration= --round= --rounds= --csv= --prometheus= --help --version' -- "$cur")
 	[[ ${COMPREPLY-} == *= ]] && compopt -o nospace
 } &&
 	complete -F _memunreachable memunreachable

@@ -159,6 +159,32 @@ status=$?
 [ $status -eq 4 ] || fail "exit status $status"
 like "$out" '^too few looks: 1 checked the heap, and a verdict needs 4$'
 
+# A round is a step of the program: each loses 20 blocks and their texts.
+name=rounds out=$work/rounds.out
+hold "$program" leak_typed
+cat >"$work/step" <<'END'
+steps=$(grep -c 'done' "$1")
+echo step >"$2"
+until [ "$(grep -c 'done' "$1")" -gt "$steps" ]; do sleep 0.05; done
+echo stepped
+END
+"$command" watch -q -p "$pid" --rounds=2 -o "$out" \
+	--round="sh '$work/step' '$said' '$work/held_by'" \
+	>"$work/mine" 2>"$work/err" 9>&-
+status=$?
+[ $status -eq 23 ] || fail "exit status $status"
+[ "$(grep -c stepped "$work/err")" -eq 2 ] || fail "$(cat "$work/err")"
+[ ! -s "$work/mine" ] || fail "$(cat "$work/mine")"
+like "$out" '^2 rounds left behind:$'
+like "$out" '^  lost  40 blocks, 1.9 KiB in each round: '
+like "$out" '^leak: '
+"$command" watch -p "$pid" --rounds=3 --round='exit 7' -o "$out" 2>"$work/err"
+status=$?
+[ $status -eq 0 ] || fail "exit status $status"
+like "$out" '^3 rounds left behind nothing$'
+like "$work/err" 'round 3 ended by exit status 7$'
+let_go
+
 name=command out=$work/command.out
 "$command" watch -q --every=1d -o "$out" -- sh -c 'echo mine; exit 5' \
 	>"$work/mine" 2>"$work/err"

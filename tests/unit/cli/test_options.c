@@ -432,6 +432,15 @@ TEST(a_watch)
 	assert_complaint("-p 1 --every=3", "--every goes with watch only");
 	assert_complaint("watch -p 1 --format=html",
 	    "--format=html: a watch is text or json");
+	parse_well("watch -p 1 --round=true --rounds=3");
+	ck_assert_str_eq(options.watch.round, "true");
+	ck_assert_uint_eq(options.watch.rounds, 3);
+	assert_complaint(
+	    "watch -p 1 --rounds=3", "--rounds goes with --round only");
+	assert_complaint("watch -p 1 --round=true --count=3",
+	    "--count has no effect with --round");
+	assert_complaint("watch -p 1 --round=true --rounds=96",
+	    "--rounds=96: expected a number of rounds, 1 to 95");
 	ck_assert(parse("watch -p 1 --retained") == MU_ERR_ARGUMENT);
 	ck_assert(parse("-p served") == MU_ERR_ARGUMENT);
 }

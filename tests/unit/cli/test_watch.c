@@ -261,6 +261,86 @@ TEST(too_few_or_none)
 	    "  1 look in 0 ns\n");
 }
 
+static struct mu_rounds rounds;
+
+/* BLOCKS of 100 bytes each, of NAME. */
+static void
+add_blocks(enum mu_watch_kind kind, const char *name, uint64_t blocks)
+{
+	if (blocks > 0)
+		add_group(kind, name, 100 * blocks);
+}
+
+TEST(rounds_that_leave_blocks)
+{
+	static const unsigned some[] = { 5, 9, 7, 7, 9, 8 };
+	static const char *const names[] = { "exact", "cache", "first", "each",
+		"some" };
+	struct mu_text words = { text, sizeof(text), 0 };
+	struct mu_out out = mu_out_text(&words);
+	unsigned i;
+
+	begin();
+	for (i = 0; i < 6; i++) {
+		new_look(i, 1 << 20, 600 * i, 0);
+		add_blocks(MU_WATCH_LIVE, "some", some[i]);
+		add_blocks(MU_WATCH_LIVE, "each", 3 * i + (i > 2) + 1);
+		add_blocks(MU_WATCH_LIVE, "first", i == 0 ? 0 : 50 + i);
+		add_blocks(MU_WATCH_LIVE, "steady", 70);
+		add_blocks(MU_WATCH_LIVE, "shrinks", 90 - i);
+		add_blocks(MU_WATCH_LIVE, "cache", 1000 + 2 * i);
+		add_blocks(MU_WATCH_LOST, "exact", 3 * i);
+		mu_series_add(&series, &look);
+	}
+	mu_rounds_compare(&series, &rounds);
+	ck_assert_uint_eq(rounds.count, 5);
+	ck_assert_uint_eq(rounds.num_left, 5);
+	ck_assert(rounds.leak);
+	for (i = 0; i < 5; i++)
+		ck_assert_str_eq(rounds.left[i].name, names[i]);
+	mu_rounds_text(&out, &rounds);
+	ck_assert_str_eq(text,
+	    "5 rounds left behind:\n"
+	    "  lost  3 blocks, 300 bytes in each round: exact\n"
+	    "  live  2 blocks, 200 bytes in each round: cache\n"
+	    "  live  1 block, 100 bytes in each round but the first: first\n"
+	    "  live  3 blocks, 300 bytes in the last round, some in each: each\n"
+	    "  live  3 blocks, 300 bytes in all rounds together: some\n");
+}
+
+/* Two rounds are too few for a verdict of their looks. */
+TEST(rounds_that_lose_blocks)
+{
+	size_t i;
+
+	begin();
+	for (i = 0; i < 3; i++) {
+		new_look(i, 1 << 20, 300 * i, 0);
+		add_blocks(MU_WATCH_LOST, "it", 3 * i);
+		mu_series_add(&series, &look);
+	}
+	mu_rounds_compare(&series, &rounds);
+	mu_watch_judge(&series, &result);
+	ck_assert_int_eq(result.verdict, MU_WATCH_TOO_FEW);
+	mu_watch_judge_rounds(&result, rounds.leak);
+	ck_assert_int_eq(result.verdict, MU_WATCH_LEAK);
+	ck_assert_uint_eq(result.gained, 600);
+	ck_assert_double_eq_tol(result.per_hour, 18000, 1e-6);
+}
+
+TEST(rounds_without_looks)
+{
+	begin();
+	mu_rounds_compare(&series, &rounds);
+	ck_assert_uint_eq(rounds.count, 0);
+	ck_assert(!rounds.leak);
+	new_look(0, 1000, 0, 0);
+	add_blocks(MU_WATCH_LOST, "it", 3);
+	mu_series_add(&series, &look);
+	mu_rounds_compare(&series, &rounds);
+	ck_assert_uint_eq(rounds.num_left, 0);
+}
+
 /* Days of looks need no more memory, and their order stays. */
 TEST(long_watches)
 {
@@ -367,7 +447,7 @@ TEST(json_lines)
 	    json_string_value(json_object_get(object, "status")), "complete");
 	json_decref(object);
 	words.length = 0;
-	ck_assert(mu_watch_json_verdict(&out, &result, &look));
+	ck_assert(mu_watch_json_verdict(&out, &result, NULL, &look));
 	object = parse_line();
 	ck_assert_str_eq(
 	    json_string_value(json_object_get(object, "verdict")), "leak");
