@@ -275,8 +275,8 @@ TEST(files_of_recorders_alone)
 	    "-p PID and --leaktracer FILE: one of them at a time");
 	assert_complaint("--leaktracer b -- ls",
 	    "--leaktracer FILE and -- COMMAND: one of them at a time");
-	assert_complaint(
-	    "--diff a b --html=c", "--html goes with --heap-dump FILE only");
+	assert_complaint("--leaktracer b --html=c",
+	    "--html goes with --heap-dump FILE or --diff A B only");
 	assert_complaint("-p 1 --symbols=c",
 	    "--symbols goes with --heap-dump FILE or --diff A B or"
 	    " --leaktracer FILE or --symbolize only");
