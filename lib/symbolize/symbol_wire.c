@@ -115,6 +115,9 @@ put_declared(struct mu_wire_writer *writer, const struct mu_declared *declared,
 		.num_fields = (uint32_t)declared->num_fields,
 		.count_at = declared->count_at,
 		.count_of = declared->count_of,
+		.key = declared->key,
+		.key_size = declared->key_size,
+		.key_at = declared->key_at,
 		.flags = flag(declared->complete, MU_WIRE_COMPLETE) |
 		    flag(declared->extended, MU_WIRE_EXTENDED) |
 		    flag(declared->virtual, MU_WIRE_VIRTUAL) |
@@ -139,7 +142,9 @@ put_declared(struct mu_wire_writer *writer, const struct mu_declared *declared,
 			.flags =
 			    (uint16_t)(flag(field->one_of, MU_WIRE_ONE_OF) |
 				flag(field->pieces, MU_WIRE_PIECES) |
-				flag(field->reference, MU_WIRE_REFERENCE)),
+				flag(field->reference, MU_WIRE_REFERENCE) |
+				flag(field->queue, MU_WIRE_QUEUE)),
+			.queue_at = field->queue_at,
 		};
 		put(writer, &one, sizeof(one));
 	}
@@ -182,6 +187,7 @@ mu_wire_write(
 		.detail = answer->detail,
 		.type = number_of(writer, answer->type.name),
 		.type_text = number_of(writer, answer->type.text),
+		.type_site = number_of(writer, answer->type.site),
 		.type_source = (uint16_t)answer->type.source,
 		.type_certain = answer->type.certain,
 		.type_offset = answer->type.offset,
@@ -276,7 +282,8 @@ read_type(const struct mu_wire_reader *reader,
 	};
 	return wire->type_source < MU_TYPE_SOURCES && wire->type_certain <= 1 &&
 	    find_string(reader, wire->type, &type->name) &&
-	    find_string(reader, wire->type_text, &type->text);
+	    find_string(reader, wire->type_text, &type->text) &&
+	    find_string(reader, wire->type_site, &type->site);
 }
 
 /* Field WIRE; false: it is not as the writer would write it. */
@@ -293,6 +300,8 @@ read_field(const struct mu_wire_reader *reader,
 		.one_of = (wire->flags & MU_WIRE_ONE_OF) != 0,
 		.pieces = (wire->flags & MU_WIRE_PIECES) != 0,
 		.reference = (wire->flags & MU_WIRE_REFERENCE) != 0,
+		.queue = (wire->flags & MU_WIRE_QUEUE) != 0,
+		.queue_at = wire->queue_at,
 	};
 	return wire->from < MU_FROM_KINDS &&
 	    find_string(reader, wire->name, &field->name);
@@ -312,7 +321,8 @@ read_declared(struct mu_wire_reader *reader, const char *bytes, size_t length,
 	if (length < sizeof(wire))
 		return false;
 	memcpy(&wire, bytes, sizeof(wire));
-	if (wire.num_fields > MU_DECLARED_FIELDS ||
+	if (wire.num_fields > MU_DECLARED_FIELDS || wire.key >= MU_KEYS ||
+	    wire.key_size > sizeof(uint64_t) ||
 	    length != sizeof(wire) + wire.num_fields * sizeof(one))
 		return false;
 	declared = mu_arena_alloc(reader->arena, 1, sizeof(*declared));
@@ -333,6 +343,9 @@ read_declared(struct mu_wire_reader *reader, const char *bytes, size_t length,
 		.count_ends = (wire.flags & MU_WIRE_COUNT_ENDS) != 0,
 		.count_at = wire.count_at,
 		.count_of = wire.count_of,
+		.key = (uint8_t)wire.key,
+		.key_size = (uint8_t)wire.key_size,
+		.key_at = wire.key_at,
 		.fields = fields,
 		.num_fields = wire.num_fields,
 	};

@@ -53,7 +53,7 @@ struct mu_wire_symbol {
 	uint32_t build_id, function, file, line;
 	uint32_t detail; /* enum mu_symbols_detail */
 	uint32_t num_inlined;
-	uint32_t type, type_text;
+	uint32_t type, type_text, type_site, reserved;
 	uint16_t type_source, type_certain;
 	uint32_t declared; /* 1: a mu_wire_declared follows the inlined */
 	uint64_t type_offset, type_id;
@@ -66,7 +66,8 @@ struct mu_wire_declared {
 	uint32_t name, num_fields;
 	uint32_t count_at, count_of;
 	uint32_t flags; /* MU_WIRE_COMPLETE and so on */
-	uint32_t reserved;
+	uint32_t key_at;
+	uint32_t key, key_size;
 };
 
 enum {
@@ -85,12 +86,14 @@ struct mu_wire_field {
 	int64_t offset;
 	uint32_t name, count, stride;
 	uint16_t from, flags; /* MU_WIRE_ONE_OF and so on */
+	uint32_t queue_at, reserved;
 };
 
 enum {
 	MU_WIRE_ONE_OF = 1,
 	MU_WIRE_PIECES = 2,
 	MU_WIRE_REFERENCE = 4,
+	MU_WIRE_QUEUE = 8,
 };
 
 struct mu_wire_inlined {

@@ -24,6 +24,15 @@ mu_names_find_type(
 	    names->find_type(names->ctx, begin, type);
 }
 
+const char *
+mu_names_find_site(const struct mu_names *names, const struct Leak *leak)
+{
+	struct mu_type type;
+
+	mu_names_find_type(names, leak->begin, &type);
+	return leak->backtrace.num_frames == 0 ? type.site : NULL;
+}
+
 size_t
 mu_names_words(const struct Leak *leak)
 {

@@ -44,6 +44,13 @@ bool mu_names_find(
 bool mu_names_find_type(
     const struct mu_names *names, uintptr_t begin, struct mu_type *type);
 
+/*
+ * Where LEAK was probably allocated, if no stack was recorded: "parse.c:88".
+ * NULL: not known.
+ */
+const char *mu_names_find_site(
+    const struct mu_names *names, const struct Leak *leak);
+
 /* What NAMES' find_field returns; NULL if it has none. */
 static inline const char *
 mu_names_find_field(const struct mu_names *names, uintptr_t begin)

@@ -38,6 +38,17 @@ enum mu_declared_from {
 	MU_FROM_KINDS
 };
 
+/* What a node of a map or set is found by. */
+enum mu_declared_key {
+	MU_KEY_NONE,
+	MU_KEY_SIGNED,
+	MU_KEY_UNSIGNED,
+	MU_KEY_TEXT,         /* a pointer to characters that end with zero */
+	MU_KEY_STRING,       /* libstdc++'s: pointer, length */
+	MU_KEY_SHORT_STRING, /* libc++'s, with short ones inside */
+	MU_KEYS
+};
+
 /*
  * A pointer in a type and what it points to, or a variable and its type; or
  * COUNT of them, STRIDE bytes apart.
@@ -51,6 +62,8 @@ struct mu_declared_field {
 	bool one_of;    /* of a union */
 	bool pieces;    /* the first of begin, end and end of storage */
 	bool reference; /* a variable that is a reference */
+	bool queue;     /* of the std::deque at QUEUE_AT */
+	uint32_t queue_at;
 };
 
 struct mu_declared {
@@ -63,6 +76,11 @@ struct mu_declared {
 	bool flexible;  /* it ends with an array of no declared length */
 	bool scalar;    /* a number, a character or a pointer */
 	bool node_base; /* a part that all nodes of containers begin with */
+
+	/* A node of a map or set. */
+	uint8_t key;      /* enum mu_declared_key */
+	uint8_t key_size; /* bytes of a number */
+	uint32_t key_at;
 
 	/* The number of elements of a container. */
 	bool counted;

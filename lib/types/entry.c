@@ -111,3 +111,15 @@ mu_entry_location(Dwarf_Die *die, Dwarf_Word *value)
 		return MU_ENTRY_STATIC;
 	return MU_ENTRY_ELSEWHERE;
 }
+
+Dwarf_Word
+mu_entry_number(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word value = 0;
+
+	if (dwarf_formudata(
+		dwarf_attr_integrate(die, name, &attribute), &value) != 0)
+		return 0;
+	return value;
+}

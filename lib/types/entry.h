@@ -35,4 +35,7 @@ enum mu_entry_where {
 /* Where the variable DIE is; *VALUE is the address or the offset. */
 enum mu_entry_where mu_entry_location(Dwarf_Die *die, Dwarf_Word *value);
 
+/* A number of DIE: its ATTRIBUTE; 0 if it has none. */
+Dwarf_Word mu_entry_number(Dwarf_Die *die, unsigned attribute);
+
 #endif

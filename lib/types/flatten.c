@@ -27,6 +27,9 @@ struct flattening {
 	uint32_t count, stride; /* inside an array */
 	bool one_of;            /* inside a union */
 	bool container;         /* the type itself is one, or a base of it */
+	bool keyed;             /* a node of a map or set, before its key */
+	bool queue;             /* inside a std::deque, at QUEUE_AT */
+	uint32_t queue_at;
 	bool has_node;
 	Dwarf_Die node; /* what pointers to a part of nodes lead to */
 };
@@ -212,12 +215,119 @@ add_pointer(
 	field->stride = flat->stride;
 	field->one_of = flat->one_of;
 	field->pieces = pieces;
+	field->queue = flat->queue;
+	field->queue_at = flat->queue_at;
 	if (!known)
 		return;
 	mu_declaring_define(declaring, &target);
 	if (flat->has_node && is_node_base(dwarf_diename(&target)))
 		target = flat->node;
 	field->type = mu_declaring_id(declaring, &target);
+}
+
+/* The member NAME of DIE, or its first one: its type, and *OFFSET more. */
+static bool
+find_member(Dwarf_Die *die, const char *name, Dwarf_Die *type, uint64_t *offset)
+{
+	Dwarf_Die member;
+	const char *own;
+	uint64_t place;
+
+	if (dwarf_child(die, &member) != 0)
+		return false;
+	do {
+		own = dwarf_diename(&member);
+		if (dwarf_tag(&member) != DW_TAG_member ||
+		    !mu_entry_member(&member, &place) || own == NULL ||
+		    (name != NULL && strcmp(own, name) != 0))
+			continue;
+		*offset += place;
+		return mu_entry_type(&member, type);
+	} while (dwarf_siblingof(&member, &member) == 0);
+	return false;
+}
+
+static enum mu_declared_key
+kind_of_string(Dwarf_Die *key)
+{
+	uint64_t offset = 0;
+	Dwarf_Die type;
+
+	if (find_member(key, "_M_dataplus", &type, &offset) && offset == 0)
+		return MU_KEY_STRING;
+	return find_member(key, "__r_", &type, &offset) && offset == 0
+	    ? MU_KEY_SHORT_STRING
+	    : MU_KEY_NONE;
+}
+
+static enum mu_declared_key
+kind_of_key(const struct mu_declaring *declaring, Dwarf_Die *key)
+{
+	const char *name;
+	Dwarf_Die target;
+
+	mu_declaring_define(declaring, key);
+	name = dwarf_diename(key);
+	switch (dwarf_tag(key)) {
+	case DW_TAG_enumeration_type:
+		return MU_KEY_SIGNED;
+	case DW_TAG_base_type:
+		switch (mu_entry_number(key, DW_AT_encoding)) {
+		case DW_ATE_signed:
+		case DW_ATE_signed_char:
+			return MU_KEY_SIGNED;
+		case DW_ATE_unsigned:
+		case DW_ATE_unsigned_char:
+		case DW_ATE_boolean:
+			return MU_KEY_UNSIGNED;
+		default:
+			return MU_KEY_NONE;
+		}
+	case DW_TAG_pointer_type:
+		if (!mu_entry_type(key, &target))
+			return MU_KEY_NONE;
+		name = dwarf_diename(&target);
+		return name != NULL && strcmp(name, "char") == 0 ? MU_KEY_TEXT
+								 : MU_KEY_NONE;
+	default:
+		return begins(name, "basic_string<char,") ? kind_of_string(key)
+							  : MU_KEY_NONE;
+	}
+}
+
+/* The element ELEMENT of a node is at OFFSET: itself the key, or a pair. */
+static void
+note_key(struct flattening *flat, const Dwarf_Die *element, uint64_t offset)
+{
+	struct mu_declared *answer = flat->answer;
+	Dwarf_Die key = *element, around;
+	uint64_t size;
+
+	flat->keyed = false;
+	around = key;
+	if ((begins(dwarf_diename(&around), "__value_type<") ||
+		begins(dwarf_diename(&around), "__hash_value_type<")) &&
+	    !find_member(&around, NULL, &key, &offset))
+		return;
+	around = key;
+	if (begins(dwarf_diename(&around), "pair<") &&
+	    !find_member(&around, "first", &key, &offset))
+		return;
+	if (!mu_entry_size(&key, &size) || offset > UINT32_MAX)
+		return;
+	answer->key = (uint8_t)kind_of_key(flat->declaring, &key);
+	answer->key_at = (uint32_t)offset;
+	answer->key_size = size <= sizeof(uint64_t) ? (uint8_t)size : 0;
+	if (answer->key_size == 0 &&
+	    (answer->key == MU_KEY_SIGNED || answer->key == MU_KEY_UNSIGNED))
+		answer->key = MU_KEY_NONE;
+}
+
+static bool
+has_key(const char *node)
+{
+	return begins(node, "_Rb_tree_node<") || begins(node, "_Hash_node<") ||
+	    begins(node, "__tree_node<") || begins(node, "__hash_node<");
 }
 
 static void
@@ -235,6 +345,8 @@ flatten_member(
 	if (!mu_entry_type(member, &type))
 		return;
 	mu_declaring_define(flat->declaring, &type);
+	if (flat->keyed && strcmp(name, "__value_") == 0)
+		note_key(flat, &type, offset);
 	if (flat->container)
 		note_count(flat, name, offset);
 	flat->container &= base || is_internal(name) || strcmp(name, "c") == 0;
@@ -263,14 +375,21 @@ flatten_structure(
     struct flattening *flat, Dwarf_Die *die, uint64_t offset, int depth)
 {
 	bool was_one = flat->one_of, had_node = flat->has_node;
+	bool was_queue = flat->queue;
 	Dwarf_Die before = flat->node, member, type;
 	uint64_t place;
 	int tag;
 
 	if (is_raw(dwarf_diename(die)) && template_argument(die, 0, &type)) {
 		mu_declaring_define(flat->declaring, &type);
+		if (flat->keyed)
+			note_key(flat, &type, offset);
 		flatten(flat, &type, offset, depth + 1);
 		return;
+	}
+	if (begins(dwarf_diename(die), "deque<") && offset <= UINT32_MAX) {
+		flat->queue = true;
+		flat->queue_at = (uint32_t)offset;
 	}
 	set_node(flat, die);
 	flat->one_of |= dwarf_tag(die) == DW_TAG_union_type;
@@ -285,6 +404,7 @@ flatten_structure(
 		} while (dwarf_siblingof(&member, &member) == 0);
 	}
 	flat->one_of = was_one;
+	flat->queue = was_queue;
 	flat->has_node = had_node;
 	flat->node = before;
 }
@@ -427,6 +547,7 @@ mu_declaring_flatten(const struct mu_declaring *declaring, Dwarf_Die *die)
 	answer->scalar = tag == DW_TAG_base_type ||
 	    tag == DW_TAG_enumeration_type || tag == DW_TAG_pointer_type;
 	flat.container = structure && is_container(own);
+	flat.keyed = structure && has_key(own);
 	answer->node_base = structure && is_node_base(own);
 	answer->extended = structure && is_extended(declaring, die, own);
 	answer->flexible = structure && ends_flexibly(die);

@@ -223,20 +223,6 @@ fits(const struct mu_layout *layout, const struct words *words,
 	return true;
 }
 
-/*
- * Of the program and its own libraries: the system's have few debug files, and
- * what our library allocates is not lost by the program.
- */
-static bool
-is_own(const struct mu_loaded *loaded)
-{
-	const char *name = loaded->first->name;
-
-	return name[0] == '/' && strncmp(name, "/lib", 4) != 0 &&
-	    strncmp(name, "/usr/lib", 8) != 0 &&
-	    strstr(name, "/libmemunreachable") == NULL;
-}
-
 /* By size, then name; equal ones of several modules are neighbours. */
 static int
 compare_known(const void *a, const void *b)
@@ -302,7 +288,7 @@ is_ready(struct mu_structures *structures)
 	structures->asked = true;
 	list = mu_symbols_loaded(structures->declarations->symbols, &count);
 	for (i = 0; i < count && !structures->failed; i++)
-		if (is_own(&list[i]))
+		if (mu_subject_is_own(&list[i]))
 			structures->failed = !add_module(structures, i);
 	sort_known(structures);
 	return !structures->failed;
@@ -416,13 +402,6 @@ fits_all(struct mu_structures *structures, const struct mu_layout *layout,
 	    (evidence->kinds & (evidence->kinds - 1)) != 0;
 }
 
-/* What malloc(SIZE) of glibc lets a program use: 24, 40, 56 ... bytes. */
-static uint64_t
-usable(uint64_t size)
-{
-	return size <= 24 ? 24 : ((size + 8 + 15) & ~(uint64_t)15) - 8;
-}
-
 /* The structures for which the most speaks. */
 struct best {
 	const struct mu_layout *layouts[CANDIDATES];
@@ -444,36 +423,40 @@ consider(struct best *best, const struct mu_layout *layout,
 	best->weight = evidence->weight;
 }
 
-/* The least size for which malloc() gives as many USABLE bytes, or more. */
-static uint64_t
-least_size(size_t usable_bytes)
-{
-	return usable_bytes <= 24 ? 0 : usable_bytes - 15;
-}
-
-/* Consider the structures for which malloc() gives as many usable bytes. */
+/*
+ * Consider the structures for which malloc() gives as many usable bytes. If the
+ * program asks somewhere for exactly as many as one of the best has, the others
+ * are out.
+ */
 static void
-find_best(struct mu_structures *structures, const struct mu_symbols *symbols,
+find_best(struct mu_structures *structures, struct mu_symbols *symbols,
     const struct mu_block_head *head, struct best *best)
 {
-	size_t i = first_of(structures, least_size(head->size));
+	size_t i = first_of(structures, mu_subject_least(head->size));
 	const struct mu_layout *layout;
+	struct best asked = { .count = 0 };
 	struct pointed pointed;
 	struct evidence evidence;
 
 	*best = (struct best) { .count = 0 };
 	if (i == structures->count ||
-	    usable(structures->list[i].size) != head->size)
+	    mu_subject_usable(structures->list[i].size) != head->size)
 		return;
 	read_pointed(symbols, head, &pointed);
 	for (; i < structures->count &&
-	     usable(structures->list[i].size) == head->size;
+	     mu_subject_usable(structures->list[i].size) == head->size;
 	     i++) {
 		layout = layout_of(structures, &structures->list[i]);
-		if (layout != NULL &&
-		    fits_all(structures, layout, &pointed, &evidence))
-			consider(best, layout, &evidence);
+		if (layout == NULL ||
+		    !fits_all(structures, layout, &pointed, &evidence))
+			continue;
+		consider(best, layout, &evidence);
+		if (mu_call_sites_ask_for(
+			structures->sites, symbols, layout->size))
+			consider(&asked, layout, &evidence);
 	}
+	if (asked.count > 0 && asked.weight == best->weight)
+		*best = asked;
 }
 
 /* The rest of a chunk, if too small for another, is added to a block. */
@@ -482,7 +465,8 @@ has_size(uint64_t structure, size_t size, size_t stride)
 {
 	if (stride != 0)
 		return structure == stride;
-	return usable(structure) == size || usable(structure) + 16 == size;
+	return mu_subject_usable(structure) == size ||
+	    mu_subject_usable(structure) + 16 == size;
 }
 
 bool
@@ -498,7 +482,7 @@ mu_structure_confirms(struct mu_structures *structures, const char *name,
 		return false;
 	i = first_of(structures,
 	    stride != 0     ? stride
-		: size > 40 ? least_size(size - 16)
+		: size > 40 ? mu_subject_least(size - 16)
 			    : 0);
 	for (; i < structures->count; i++) {
 		known = &structures->list[i];
@@ -568,4 +552,27 @@ mu_structure_find(struct mu_structures *structures,
 	if (best.count == 1)
 		structures->class = best.layouts[0]->name;
 	return true;
+}
+
+uint64_t
+mu_structure_size(
+    struct mu_structures *structures, const char *name, size_t usable)
+{
+	const uint64_t hash = mu_debug_name_hash("", name);
+	uint64_t size = 0;
+	size_t i;
+
+	if (!is_ready(structures))
+		return 0;
+	i = first_of(structures, mu_subject_least(usable));
+	for (; i < structures->count &&
+	     mu_subject_usable(structures->list[i].size) == usable;
+	     i++) {
+		if (structures->list[i].hash != hash)
+			continue;
+		if (size != 0)
+			return 0;
+		size = structures->list[i].size;
+	}
+	return size;
 }

@@ -8,6 +8,7 @@
 #define LIB_TYPES_STRUCTURE_H
 
 #include "lib/types/block_head.h"
+#include "lib/types/call_sites.h"
 #include "lib/types/declarations.h"
 #include "lib/types/layout.h"
 #include "lib/types/subject.h"
@@ -21,9 +22,10 @@ struct mu_known_structure {
 	struct mu_layout *layout; /* NULL: no block is one, or not asked */
 };
 
-/* Initialise to zero, except DECLARATIONS. */
+/* Initialise to zero, except DECLARATIONS and SITES. */
 struct mu_structures {
 	struct mu_declarations *declarations;
+	struct mu_call_sites *sites;
 	bool asked;  /* the debug information was read */
 	bool failed; /* not all of it could be: none may be believed */
 	struct mu_known_structure *list; /* by size, then name; each once */
@@ -48,5 +50,12 @@ bool mu_structure_find(struct mu_structures *structures,
  */
 bool mu_structure_confirms(struct mu_structures *structures, const char *name,
     size_t length, size_t size, size_t stride);
+
+/*
+ * The size of the structure NAME for which malloc() gives USABLE bytes; 0:
+ * there is none, or several.
+ */
+uint64_t mu_structure_size(
+    struct mu_structures *structures, const char *name, size_t usable);
 
 #endif

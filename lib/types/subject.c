@@ -40,3 +40,13 @@ mu_subject_string(const struct mu_symbols *symbols, uintptr_t address,
 
 	return end == NULL ? 0 : (size_t)(end - buffer);
 }
+
+bool
+mu_subject_is_own(const struct mu_loaded *loaded)
+{
+	const char *name = loaded->first->name;
+
+	return name[0] == '/' && strncmp(name, "/lib", 4) != 0 &&
+	    strncmp(name, "/usr/lib", 8) != 0 &&
+	    strstr(name, "/libmemunreachable") == NULL;
+}

@@ -30,6 +30,8 @@ struct mu_type {
 	bool certain;      /* proven; otherwise NAME is probable */
 	size_t offset;     /* of the object, from the block's first byte */
 	mu_declared_id id; /* for questions about NAME; 0: not known */
+	const char *site; /* where it was probably allocated: "parse.c:88"; NULL
+			     : not known */
 	size_t stride; /* bytes from one object of an array to the next; 0: it
 			  is no array, or not known */
 };

@@ -25,6 +25,7 @@ struct mu_types {
 	struct mu_vtable_cache vtables;
 	struct mu_gobjects gobjects;
 	struct mu_structures structures;
+	struct mu_call_sites sites;
 	struct mu_declarations declarations;
 	struct verdict verdicts[VERDICTS];
 	struct mu_block_head head;
@@ -116,6 +117,7 @@ open_types(void **state, struct mu_symbols *symbols)
 	types->symbols = types->vtables.symbols = types->declarations.symbols =
 	    symbols;
 	types->structures.declarations = &types->declarations;
+	types->structures.sites = &types->sites;
 	return types;
 }
 
@@ -139,6 +141,29 @@ find_declaration(struct mu_types *types, struct mu_type *type)
 		    mu_declarations_named(&types->declarations, address, name);
 }
 
+/*
+ * Where the block was probably allocated: found by the size of its type if that
+ * is a structure, otherwise by that of the block.
+ */
+static void
+find_site(struct mu_types *types, struct mu_type *type)
+{
+	const char *name = types->structures.class;
+	size_t usable = types->head.size;
+	uint64_t size = 0;
+
+	if (type->source == MU_TYPE_CONTENT || type->offset != 0)
+		return;
+	if (type->name != NULL) {
+		size = mu_structure_size(&types->structures,
+		    name == NULL ? type->name : name, usable);
+		if (size == 0)
+			return;
+	}
+	type->site =
+	    mu_call_sites_find(&types->sites, types->symbols, usable, size);
+}
+
 bool
 mu_types_answer(void **state, struct mu_symbols *symbols,
     const struct mu_typed_block *block, struct mu_type *type)
@@ -148,9 +173,14 @@ mu_types_answer(void **state, struct mu_symbols *symbols,
 	*type = (struct mu_type) { .source = MU_TYPE_NONE };
 	if (types != NULL)
 		types->structures.class = NULL;
-	if (types == NULL || !read_head(types, block) ||
-	    !find_type(types, type))
+	if (types == NULL || !read_head(types, block))
 		return false;
+	if (!find_type(types, type))
+		*type = (struct mu_type) { .source = MU_TYPE_NONE };
+	if (block->declared)
+		find_site(types, type);
+	if (type->source == MU_TYPE_NONE)
+		return type->site != NULL;
 	if (block->declared &&
 	    (type->source == MU_TYPE_VTABLE || type->source == MU_TYPE_RTTI ||
 		type->source == MU_TYPE_DWARF ||

@@ -211,6 +211,19 @@ put_hold(const struct mu_out *out, const struct mu_lost_group *group,
 	return ok;
 }
 
+/* "allocated_at", if it is known. */
+static bool
+put_site(const struct mu_out *out, const struct Leak *leak,
+    const struct mu_names *names)
+{
+	const char *site = mu_names_find_site(names, leak);
+
+	if (site == NULL)
+		return true;
+	mu_put(out, ", \"allocated_at\": ");
+	return put_value(out, mu_json_name(site));
+}
+
 static bool
 put_group(const struct mu_out *out, const struct mu_groups_at *at,
     bool contents, const struct mu_names *names)
@@ -246,6 +259,7 @@ put_group(const struct mu_out *out, const struct mu_groups_at *at,
 	ok &= put_value(out, mu_json_name(symbol.module));
 	mu_put(out, ", \"frames\": ");
 	ok &= put_value(out, frames_array(&at->example.backtrace, names));
+	ok &= put_site(out, &at->example, names);
 	mu_put(out, "}");
 	return ok;
 }
@@ -271,6 +285,7 @@ put_leak(const struct mu_out *out, const struct mu_entries_at *at,
 	typed = put_object(out, type_object(leak, contents, names));
 	mu_put(out, ", \"frames\": ");
 	ok = put_value(out, frames_array(&leak->backtrace, names));
+	ok &= put_site(out, leak, names);
 	mu_put(out, ", \"frames_cut\": %s, \"group\": ",
 	    leak->backtrace.cut != 0 ? "true" : "false");
 	if (at->group > 0)

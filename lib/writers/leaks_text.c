@@ -174,6 +174,7 @@ mu_leak_text(const struct mu_out *out, const struct Leak *leak,
     const struct mu_shown *shown, const struct mu_names *names)
 {
 	size_t i, count = mu_backtrace_count(&leak->backtrace);
+	const char *site = mu_names_find_site(names, leak);
 	bool typed;
 
 	mu_put(out, "%s  %zu bytes unreachable at %lx%s\n", shown->style.bold,
@@ -193,6 +194,11 @@ mu_leak_text(const struct mu_out *out, const struct Leak *leak,
 		put_contents(out, leak, &shown->style, names);
 	else if (!typed)
 		put_target(out, leak, names);
+	if (site != NULL) {
+		mu_put(out, "   probably allocated at ");
+		mu_put_safe(out, site);
+		mu_put(out, "\n");
+	}
 	for (i = 0; i < count; i++)
 		mu_frame_line(
 		    out, i, mu_backtrace_frame(&leak->backtrace, i), names);
