@@ -52,19 +52,22 @@ enum mu_step_kind {
 /* A place with a pointer to the next one. */
 struct mu_step {
 	enum mu_step_kind kind;
-	const char *name;   /* of a variable, register, mapping; or NULL */
-	const char *module; /* path; or NULL */
-	const char *type;   /* of a block or a variable; or NULL */
-	const char *field;  /* ".orders[3].first": where the pointer is; or
-			       NULL */
-	bool certain;       /* the type is proven, otherwise probable */
-	bool content;       /* it is what the bytes look like */
-	uintptr_t address;  /* where the place begins; 0: not in memory */
-	size_t size;        /* bytes; 0: not known */
-	bool points;        /* OFFSET and INTO are known */
-	size_t offset;      /* of the pointer, from ADDRESS */
-	size_t into;        /* what it points to, from the next one's begin */
-	pid_t thread;       /* 0: none */
+	const char *name;    /* of a variable, register, mapping; or NULL */
+	const char *module;  /* path; or NULL */
+	const char *type;    /* of a block or a variable; or NULL */
+	const char *field;   /* ".orders[3].first": where the pointer is; or
+				NULL */
+	const char *element; /* of a block that is a part of a container: the
+				element that leads on: "[\"alice\"].orders"; ""
+				if it leads to another part; or NULL */
+	bool certain;        /* the type is proven, otherwise probable */
+	bool content;        /* it is what the bytes look like */
+	uintptr_t address;   /* where the place begins; 0: not in memory */
+	size_t size;         /* bytes; 0: not known */
+	bool points;         /* OFFSET and INTO are known */
+	size_t offset;       /* of the pointer, from ADDRESS */
+	size_t into;         /* what it points to, from the next one's begin */
+	pid_t thread;        /* 0: none */
 	const char *thread_name; /* or NULL */
 	const char *function;    /* whose frame it is in, or that allocated it;
 				    or NULL */

@@ -8,6 +8,8 @@
 #include "lib/explain/explaining.h"
 
 #define NAME_SIZE 1024
+#define KEY_SHOWN ((size_t)48) /* characters */
+#define PIECES_MAX ((size_t)1 << 20)
 
 /*
  * "orders[3].first" for the pointer at OFFSET of an object of DECLARED; NULL:
@@ -60,6 +62,223 @@ count_elements(const struct mu_snapshot *snap,
 		return false;
 	*count = (end - begin) / declared->count_of;
 	return true;
+}
+
+/* Writes nothing if the SIZE bytes at ADDRESS are not all there. */
+static void
+quote(const struct mu_snapshot *snap, uintptr_t address, size_t size,
+    bool terminated, char *name)
+{
+	size_t i, length = 0;
+	const char *byte;
+
+	name[length++] = '"';
+	for (i = 0; i < size && i < KEY_SHOWN; i++) {
+		byte = mu_snapshot_view(snap, address + i, 1);
+		if (byte == NULL) {
+			name[0] = '\0';
+			return;
+		}
+		if (terminated && *byte == '\0')
+			break;
+		name[length++] = *byte == '\0' ? '?' : *byte;
+	}
+	strcpy(name + length, i == KEY_SHOWN && i < size ? "..." : "\"");
+}
+
+/* A string of libc++: the lowest bit of the first byte tells a long one. */
+static void
+quote_short(const struct mu_snapshot *snap, uintptr_t address, char *name)
+{
+	const unsigned char *first = mu_snapshot_view(snap, address, 1);
+	uintptr_t at, size;
+
+	if (first == NULL)
+		return;
+	if ((*first & 1) == 0)
+		quote(snap, address + 1, *first >> 1, false, name);
+	else if (mu_snapshot_word(snap, address + sizeof(size), &size) &&
+	    mu_snapshot_word(snap, address + 2 * sizeof(size), &at))
+		quote(snap, at, size, false, name);
+}
+
+static void
+write_number(const struct mu_snapshot *snap, uintptr_t address, size_t size,
+    bool is_signed, char *name)
+{
+	const void *view = mu_snapshot_view(snap, address, size);
+	const unsigned unused = 64 - 8 * (unsigned)size;
+	uint64_t value = 0;
+
+	if (view == NULL || size == 0 || size > sizeof(value))
+		return;
+	/* Both CPUs have the lowest byte first. */
+	memcpy(&value, view, size);
+	if (is_signed)
+		snprintf(name, NAME_SIZE, "%lld",
+		    (long long)((int64_t)(value << unused) >> unused));
+	else
+		snprintf(name, NAME_SIZE, "%llu", (unsigned long long)value);
+}
+
+/* Write the key of the node of DECLARED at ADDRESS; "": it is not known. */
+static void
+write_key(const struct mu_snapshot *snap, const struct mu_declared *declared,
+    uintptr_t address, char *name)
+{
+	uintptr_t at, size;
+
+	name[0] = '\0';
+	address += declared->key_at;
+	switch (declared->key) {
+	case MU_KEY_SIGNED:
+	case MU_KEY_UNSIGNED:
+		write_number(snap, address, declared->key_size,
+		    declared->key == MU_KEY_SIGNED, name);
+		break;
+	case MU_KEY_TEXT:
+		if (mu_snapshot_word(snap, address, &at))
+			quote(snap, at, SIZE_MAX, true, name);
+		break;
+	case MU_KEY_STRING:
+		if (mu_snapshot_word(snap, address, &at) &&
+		    mu_snapshot_word(snap, address + sizeof(at), &size))
+			quote(snap, at, size, false, name);
+		break;
+	case MU_KEY_SHORT_STRING:
+		quote_short(snap, address, name);
+		break;
+	default:
+		break;
+	}
+}
+
+/* The place of a step in a type, and the field with its pointer. */
+struct held_field {
+	const struct mu_declared *declared;
+	const struct mu_declared_field *field;
+	uintptr_t object; /* its begin */
+	uint32_t stride;  /* of a row of these; 0: it is none */
+};
+
+static bool
+find_held(const struct mu_explaining *explaining, const struct mu_step *step,
+    struct held_field *held)
+{
+	const struct mu_typed *typed = &explaining->typed;
+	const uintptr_t at = step->address + step->offset;
+	const struct mu_typed_variable *variable;
+	const struct mu_live_type *type;
+	struct mu_block block;
+
+	*held = (struct held_field) { .declared = NULL };
+	if (!step->points)
+		return false;
+	if (step->kind == MU_STEP_BLOCK) {
+		if (explaining->types.of == NULL ||
+		    !mu_blocks_find(
+			explaining->graph->blocks, step->address, &block) ||
+		    !mu_block_marked(&block))
+			return false;
+		type = mu_live_type_of(&explaining->types, block.number);
+		held->declared =
+		    mu_declared_types_known(&typed->types, type->id);
+		held->stride = type->stride;
+		held->object = step->address;
+		if (type->stride != 0)
+			held->object += step->offset / type->stride *
+			    (uintptr_t)type->stride;
+	} else {
+		variable = mu_typed_variable_at(typed, at);
+		if (variable == NULL || variable->reference)
+			return false;
+		held->declared =
+		    mu_declared_types_known(&typed->types, variable->type);
+		held->object = variable->range.begin;
+	}
+	held->field = mu_declared_field_at(held->declared, at - held->object);
+	return held->declared != NULL;
+}
+
+/*
+ * The index of the element of the std::deque at QUEUE, of libstdc++, that has
+ * byte OFFSET of its piece CHUNK. Words of the queue: the map of pieces and its
+ * size; for its begin and its end the element, both ends of the piece, and the
+ * piece's place in the map.
+ */
+static bool
+find_index(const struct mu_snapshot *snap, uintptr_t queue, uintptr_t chunk,
+    size_t offset, size_t stride, size_t *index)
+{
+	uintptr_t words[10], node, piece = 0;
+	size_t i, each, skipped;
+
+	for (i = 0; i < 10; i++)
+		if (!mu_snapshot_word(
+			snap, queue + i * sizeof(*words), &words[i]))
+			return false;
+	if (stride == 0 || words[4] <= words[3] || words[2] < words[3])
+		return false;
+	each = (words[4] - words[3]) / stride;
+	skipped = (words[2] - words[3]) / stride;
+	for (node = words[5], i = 0; node <= words[9] && i < PIECES_MAX;
+	     node += sizeof(node), i++)
+		if (mu_snapshot_word(snap, node, &piece) && piece == chunk)
+			break;
+	*index = i * each + offset / stride - skipped;
+	return piece == chunk && i * each + offset / stride >= skipped;
+}
+
+/* A step of a container's inside, after BEFORE; QUEUE is that of a deque. */
+static void
+name_element(struct mu_explaining *explaining, const struct mu_step *before,
+    struct mu_step *step, uintptr_t *queue)
+{
+	const struct mu_snapshot *snap = explaining->snap;
+	char name[2 * NAME_SIZE], key[NAME_SIZE] = "";
+	const char *tail = step->field == NULL ? "" : step->field;
+	struct held_field from, here;
+	uintptr_t map;
+	size_t index;
+
+	if (!find_held(explaining, before, &from) ||
+	    !find_held(explaining, step, &here))
+		return;
+	if (from.field != NULL && from.field->queue)
+		*queue = from.object + from.field->queue_at;
+	else if (before->element == NULL)
+		*queue = 0;
+	if (here.declared->key != MU_KEY_NONE) {
+		write_key(snap, here.declared, step->address, key);
+		if (key[0] == '\0')
+			return;
+		if (here.field != NULL &&
+		    here.field->type == here.declared->id &&
+		    step->field == NULL)
+			key[0] = '\0'; /* to another node */
+		if (strncmp(tail, ".second", 7) == 0)
+			tail += 7;
+	} else if (step->type != NULL &&
+	    (strstr(step->type, "_Hash_node_base*[") != NULL ||
+		strstr(step->type, "__hash_node_base<") != NULL)) {
+		tail = "";
+	} else if (from.field != NULL && from.field->pieces &&
+	    here.stride != 0) {
+		; /* the field begins with the index */
+	} else if (*queue != 0 && mu_snapshot_word(snap, *queue, &map) &&
+	    map == step->address) {
+		tail = "";
+	} else if (*queue != 0 &&
+	    find_index(snap, *queue, step->address, step->offset, here.stride,
+		&index)) {
+		snprintf(key, sizeof(key), "%zu", index);
+		tail += strcspn(tail, "]") + (strchr(tail, ']') != NULL);
+	} else {
+		return;
+	}
+	snprintf(name, sizeof(name), "%s%s%s%s", key[0] == '\0' ? "" : "[", key,
+	    key[0] == '\0' ? "" : "]", tail);
+	step->element = mu_places_keep(&explaining->places, name);
 }
 
 static void
@@ -120,6 +339,7 @@ mu_steps_name(struct mu_explaining *explaining, struct mu_step *const *steps,
     size_t count)
 {
 	struct mu_step *step;
+	uintptr_t queue = 0;
 	size_t i;
 
 	for (i = 0; i < count; i++) {
@@ -132,5 +352,9 @@ mu_steps_name(struct mu_explaining *explaining, struct mu_step *const *steps,
 			    (step->kind == MU_STEP_STACK ||
 				step->kind == MU_STEP_TLS))))
 			name_variable(explaining, step);
+		/* Steps of one path are neighbours in memory. */
+		if (i > 0 && steps[i - 1] + 1 == step && step->points &&
+		    step->kind == MU_STEP_BLOCK)
+			name_element(explaining, steps[i - 1], step, &queue);
 	}
 }

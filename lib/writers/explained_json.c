@@ -33,6 +33,7 @@ step_object(const struct mu_step *step)
 	SET("file", true, mu_json_name(step->file));
 	SET("line", step->line != 0, mu_json_count(step->line));
 	SET("field", true, mu_json_name(step->field));
+	SET("element", step->element != NULL, mu_json_name(step->element));
 	SET("type", true, mu_json_name(step->type));
 	SET("certain", step->type != NULL, json_boolean(step->certain));
 	if (step->kind == MU_STEP_MORE || step->counted)

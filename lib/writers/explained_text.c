@@ -224,16 +224,28 @@ put_short(const struct mu_out *out, const struct mu_step *step)
 		mu_put_safe(out, step->field);
 }
 
-/* "g_cache (served) .sessions -> Session.buf -> char[4096]" */
+/* "g_cache (served) .sessions["alice"] -> Session.buf -> char[4096]" */
 static void
 put_line(const struct mu_out *out, const struct mu_step *steps, size_t count)
 {
+	const struct mu_step *before = NULL;
 	size_t i;
 
 	mu_put(out, "  ");
 	for (i = 0; i < count; i++) {
-		mu_put(out, i == 0 ? "" : " \u2192 ");
-		put_short(out, &steps[i]);
+		if (steps[i].element == NULL) {
+			mu_put(out, i == 0 ? "" : " \u2192 ");
+			put_short(out, &steps[i]);
+			before = &steps[i];
+		} else if (steps[i].element[0] != '\0') {
+			mu_put(out,
+			    before != NULL && before->module != NULL &&
+				    before->field == NULL
+				? " "
+				: "");
+			mu_put_safe(out, steps[i].element);
+			before = NULL;
+		}
 	}
 	mu_put(out, "\n");
 }

@@ -135,7 +135,7 @@ END
 hold "$work/shapes"
 "$command" -q --why="$(word circle)" --max-pause=20s -p "$pid" >"$work/text" 2>"$err"
 has "$work/text" "variable shapes in shapes (std::vector<Shape*> of 100), +0x0"
-has "$work/text" "  shapes (shapes) → Shape*[128][50] → Circle"
+has "$work/text" "  shapes (shapes) [50] → Circle"
 has "$work/text" "-> Circle, block of 216 bytes at $(word circle | cut -c3-)"
 "$command" -q --in-use --max-pause=20s -p "$pid" >"$work/text" 2>"$err"
 has "$work/text" "100  216 bytes, Circle"
