@@ -41,7 +41,6 @@ play() {
 }
 
 play g++ -O0
-play g++ -O2
 play clang++ -O1
 play clang++ -O1 -stdlib=libc++
 
