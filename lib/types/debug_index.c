@@ -122,7 +122,7 @@ add_type(struct mu_debug_index *index, Dwarf_Die *die, uint32_t around,
 	type.hash =
 	    mu_debug_name_hash(mu_debug_index_text(index, around), name);
 	type.own = mu_debug_name_hash("", name);
-	type.place = dwarf_dieoffset(die);
+	type.place = mu_debug_place_of(index, die);
 	slot = find_slot(index, type.hash, type.size);
 	if (*slot == 0 && add_text(index, name, &type.name) &&
 	    mu_array_room(index->types, index->num_types, index->max_types,
@@ -187,7 +187,8 @@ add_beginning(struct mu_debug_index *index, Dwarf_Die *member, size_t structure)
 static void
 add_variable(struct mu_debug_index *index, Dwarf_Die *die)
 {
-	struct mu_indexed_variable variable = { .place = dwarf_dieoffset(die) };
+	struct mu_indexed_variable variable = { .place = mu_debug_place_of(
+						    index, die) };
 	struct mu_indexed_variables *list = &index->variables;
 	Dwarf_Word value;
 
@@ -239,6 +240,31 @@ scope_of(struct mu_debug_index *index, uint32_t around, const char *name,
 static void index_scope(struct mu_debug_index *index, Dwarf_Die *scope,
     uint32_t around, size_t structure, int depth);
 
+/*
+ * gcc has the definition of a type at the top of its unit, and refers to a
+ * declaration that is where it belongs. *AROUND is the namespaces there.
+ */
+static void
+find_scope(struct mu_debug_index *index, Dwarf_Die *die, uint32_t *around)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die declaration, *scopes = NULL;
+	const char *name;
+	int i, count = 0;
+
+	if (dwarf_formref_die(dwarf_attr(die, DW_AT_specification, &attribute),
+		&declaration) != NULL)
+		count = dwarf_getscopes_die(&declaration, &scopes);
+	/* The first one is the declaration, the last one the unit. */
+	for (i = count - 2; i > 0; i--) {
+		name = dwarf_diename(&scopes[i]);
+		if (!scope_of(index, *around,
+			name == NULL ? "(anonymous namespace)" : name, around))
+			break;
+	}
+	free(scopes);
+}
+
 static void
 index_structure(
     struct mu_debug_index *index, Dwarf_Die *die, uint32_t around, int depth)
@@ -248,6 +274,8 @@ index_structure(
 
 	if (dwarf_hasattr(die, DW_AT_declaration))
 		return;
+	if (depth == 0 && index->type_unit)
+		find_scope(index, die, &around);
 	if (name != NULL)
 		structure = add_type(index, die, around, name);
 	if (dwarf_haschildren(die) &&
@@ -351,17 +379,17 @@ index_deep(
 
 /* Not all compilers write .debug_aranges. */
 static void
-add_code(struct mu_debug_index *index, Dwarf_Die *unit)
+add_code(struct mu_debug_index *index, Dwarf_Die *unit, Dwarf_Die *here)
 {
 	Dwarf_Addr base, begin, end;
 	ptrdiff_t at = 0;
 
-	while ((at = dwarf_ranges(unit, at, &base, &begin, &end)) > 0 &&
+	while ((at = dwarf_ranges(here, at, &base, &begin, &end)) > 0 &&
 	    mu_array_room(
 		index->code, index->num_code, index->max_code, 256, PLACES_MAX))
 		index->code[index->num_code++] =
 		    (struct mu_indexed_code) { begin, end,
-			    dwarf_dieoffset(unit) };
+			    mu_debug_place_of(index, unit) };
 }
 
 static int
@@ -452,22 +480,30 @@ find_alike(struct mu_debug_index *index)
 	free(orders);
 }
 
-void
-mu_debug_index_make(
-    struct mu_debug_index *index, Dwfl_Module *module, uint64_t deadline_ns)
+static void
+index_unit(struct mu_debug_index *index, Dwarf_Die *unit, Dwarf_Die *here)
 {
-	Dwarf_Die *unit = NULL;
-	Dwarf_Addr bias;
-	uint32_t none = 0;
+	index->type_unit = dwarf_tag(unit) == DW_TAG_type_unit;
+	index_scope(index, unit, 0, 0, 0);
+	add_code(index, unit, here);
+}
+
+static void
+index_unit_deep(struct mu_debug_index *index, Dwarf_Die *unit, Dwarf_Die *here)
+{
+	(void)here;
+	index_deep(index, unit, false, 0);
+}
+
+void
+mu_debug_index_make(struct mu_debug_index *index, uint64_t deadline_ns)
+{
+	uint32_t none;
 
 	index->asked = true;
 	index->deadline_ns = deadline_ns;
-	index->failed = !add_text(index, "", &none);
-	while (!index->failed &&
-	    (unit = dwfl_module_nextcu(module, unit, &bias)) != NULL) {
-		index_scope(index, unit, none, 0, 0);
-		add_code(index, unit);
-	}
+	index->failed = !add_text(index, "", &none); /* its place is 0 */
+	mu_debug_units(index, index_unit);
 	sort(index->code, index->num_code, sizeof(*index->code), compare_code);
 	find_alike(index);
 	sort(index->places, index->num_places, sizeof(*index->places),
@@ -481,19 +517,14 @@ mu_debug_index_make(
 }
 
 void
-mu_debug_index_deepen(
-    struct mu_debug_index *index, Dwfl_Module *module, uint64_t deadline_ns)
+mu_debug_index_deepen(struct mu_debug_index *index, uint64_t deadline_ns)
 {
-	Dwarf_Addr bias;
 	bool failed = index->failed;
-	Dwarf_Die *unit = NULL;
 
 	index->deep = true;
 	index->failed = false;
 	index->deadline_ns = deadline_ns;
-	while (!index->failed &&
-	    (unit = dwfl_module_nextcu(module, unit, &bias)) != NULL)
-		index_deep(index, unit, false, 0);
+	mu_debug_units(index, index_unit_deep);
 	index->failed = failed;
 	sort(index->variables.list, index->variables.count,
 	    sizeof(*index->variables.list), compare_variables);
@@ -513,7 +544,7 @@ mu_debug_index_named(const struct mu_debug_index *index, uint64_t hash)
 }
 
 const struct mu_indexed_type *
-mu_debug_index_at(const struct mu_debug_index *index, Dwarf_Off place)
+mu_debug_index_at(const struct mu_debug_index *index, mu_debug_place place)
 {
 	size_t low = 0;
 
@@ -534,8 +565,8 @@ mu_debug_index_variable(const struct mu_debug_index *index, uint64_t address)
 }
 
 bool
-mu_debug_index_unit(
-    const struct mu_debug_index *index, Dwarf_Addr address, Dwarf_Off *place)
+mu_debug_index_unit(const struct mu_debug_index *index, Dwarf_Addr address,
+    mu_debug_place *place)
 {
 	size_t low = 0;
 

@@ -10,17 +10,25 @@
 #ifndef LIB_TYPES_DEBUG_INDEX_H
 #define LIB_TYPES_DEBUG_INDEX_H
 
-#include <elfutils/libdwfl.h>
+#include <elfutils/libdw.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+/*
+ * The place of an entry: its offset in .debug_info, .debug_types, the file that
+ * dwz(1) made, or the file of a split unit. It has 52 bits.
+ */
+typedef uint64_t mu_debug_place;
+#define MU_NO_PLACE UINT64_MAX
+#define MU_PLACE_BITS 52
+
 #define MU_INDEX_SCOPES 64 /* that are remembered */
 
 struct mu_indexed_type {
-	uint64_t hash;   /* of the whole name, without blanks */
-	uint64_t own;    /* of the name without namespaces */
-	Dwarf_Off place; /* of its entry */
+	uint64_t hash;        /* of the whole name, without blanks */
+	uint64_t own;         /* of the name without namespaces */
+	mu_debug_place place; /* of its entry */
 	uint64_t size;
 	uint64_t first;  /* hash of the type of its first member; 0: none */
 	uint32_t around; /* text: the namespaces: "shop"; "" */
@@ -30,13 +38,13 @@ struct mu_indexed_type {
 
 /* The entries of one type. */
 struct mu_indexed_place {
-	Dwarf_Off place;
+	mu_debug_place place;
 	uint64_t type; /* its index */
 };
 
 struct mu_indexed_variable {
 	uint64_t address; /* as in the file; of a thread-local one its offset */
-	Dwarf_Off place;
+	mu_debug_place place;
 };
 
 struct mu_indexed_variables {
@@ -47,13 +55,14 @@ struct mu_indexed_variables {
 /* Code of one unit. */
 struct mu_indexed_code {
 	Dwarf_Addr begin, end; /* as in the file */
-	Dwarf_Off place;       /* of the unit's entry */
+	mu_debug_place place;  /* of the unit's entry */
 };
 
 struct mu_debug_index {
 	bool asked;  /* it was made */
 	bool failed; /* it is not complete */
 	bool late;   /* because there was no time */
+	bool lacks;  /* a file of a split unit was not found */
 	bool deep;   /* variables of functions are there, too */
 	uint64_t deadline_ns;
 	unsigned seen;
@@ -74,6 +83,18 @@ struct mu_debug_index {
 	struct mu_indexed_code *code; /* by address */
 	size_t num_code, max_code;
 
+	/* Units that are split: the offsets of what is left of them here. */
+	uint64_t *skeletons;
+	size_t num_skeletons, max_skeletons;
+
+	/* In this process only. */
+	Dwarf *dwarf;
+	Dwarf **split; /* of each skeleton; NULL: not opened */
+	size_t num_split;
+	bool type_unit;      /* the current one has one type */
+	Dwarf_CU *last_unit; /* whose places begin at LAST_BASE */
+	mu_debug_place last_base;
+
 	/* Texts, which end with a zero; the first one is empty. */
 	char *texts;
 	size_t num_texts, max_texts;
@@ -82,14 +103,27 @@ struct mu_debug_index {
 };
 
 /*
- * Fill INDEX, which is zero, with what MODULE has, until DEADLINE_NS at most.
+ * Fill INDEX, which is zero except for DWARF, until DEADLINE_NS at most.
  */
-void mu_debug_index_make(
-    struct mu_debug_index *index, Dwfl_Module *module, uint64_t deadline_ns);
+void mu_debug_index_make(struct mu_debug_index *index, uint64_t deadline_ns);
 
 /* Add the static variables of functions. */
-void mu_debug_index_deepen(
-    struct mu_debug_index *index, Dwfl_Module *module, uint64_t deadline_ns);
+void mu_debug_index_deepen(struct mu_debug_index *index, uint64_t deadline_ns);
+
+/* lib/types/debug_place.c: the place of DIE; MU_NO_PLACE: it has none. */
+mu_debug_place mu_debug_place_of(struct mu_debug_index *index, Dwarf_Die *die);
+
+/* The entry at PLACE; false: there is none. */
+bool mu_debug_entry(
+    struct mu_debug_index *index, mu_debug_place place, Dwarf_Die *die);
+
+/*
+ * Call VISIT with the entry of each unit, and that of what is left of it here
+ * if it is split; otherwise both are the same.
+ */
+void mu_debug_units(struct mu_debug_index *index,
+    void (*visit)(
+	struct mu_debug_index *index, Dwarf_Die *unit, Dwarf_Die *here));
 
 /* A hash of NAME without blanks, or of AROUND::NAME. */
 uint64_t mu_debug_name_hash(const char *around, const char *name);
@@ -100,7 +134,7 @@ const struct mu_indexed_type *mu_debug_index_named(
 
 /* The type of the entry at PLACE; NULL: it is not in the index. */
 const struct mu_indexed_type *mu_debug_index_at(
-    const struct mu_debug_index *index, Dwarf_Off place);
+    const struct mu_debug_index *index, mu_debug_place place);
 
 /*
  * The last variable that begins at ADDRESS, as in the file, or before; NULL:
@@ -114,8 +148,8 @@ const char *mu_debug_index_text(
     const struct mu_debug_index *index, uint32_t text);
 
 /* The unit with the code at ADDRESS, as in the file; false: not known. */
-bool mu_debug_index_unit(
-    const struct mu_debug_index *index, Dwarf_Addr address, Dwarf_Off *place);
+bool mu_debug_index_unit(const struct mu_debug_index *index, Dwarf_Addr address,
+    mu_debug_place *place);
 
 /* True if a structure begins with a type of the name with this hash. */
 bool mu_debug_index_begins(const struct mu_debug_index *index, uint64_t own);

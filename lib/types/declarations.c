@@ -2,6 +2,7 @@
 
 #include <bsd/string.h>
 #include <dwarf.h>
+#include <elfutils/libdwfl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +15,10 @@
 #define NAME_MAX_LENGTH ((size_t)2048)
 #define DEPTH_MAX 8 /* of pointers to pointers */
 
-/* An id: the module's index and 1, a bit, the place. */
-#define MODULE_SHIFT 48
-#define SHARED ((uint64_t)1 << 47) /* in the file that dwz(1) made */
-#define PLACE_MASK (SHARED - 1)
+/* An id: the module's index and 1, the place. */
+#define MODULE_SHIFT MU_PLACE_BITS
+#define MODULES_MAX (((size_t)1 << (64 - MODULE_SHIFT)) - 1)
+#define PLACE_MASK (((uint64_t)1 << MODULE_SHIFT) - 1)
 
 struct asked {
 	struct mu_declarations *all;
@@ -28,7 +29,7 @@ struct asked {
 	mu_declared_id found;
 
 	/* An entry that is wanted. */
-	Dwarf_Off place;
+	mu_debug_place place;
 	void (*read)(void *ctx, Dwarf_Die *die);
 	void *ctx;
 };
@@ -36,17 +37,12 @@ struct asked {
 mu_declared_id
 mu_declaring_id(const struct mu_declaring *declaring, Dwarf_Die *die)
 {
-	Dwarf_Off place = dwarf_dieoffset(die);
-	Dwarf *dwarf = dwarf_cu_getdwarf(die->cu);
+	mu_debug_place place = mu_debug_place_of(declaring->index, die);
 	uint64_t module = (uint64_t)(declaring->module + 1) << MODULE_SHIFT;
 	const struct mu_indexed_type *type;
 
-	if (place > PLACE_MASK)
+	if (place == MU_NO_PLACE || declaring->module >= MODULES_MAX)
 		return 0;
-	if (dwarf != declaring->dwarf)
-		return dwarf == dwarf_getalt(declaring->dwarf)
-		    ? module | SHARED | place
-		    : 0;
 	type = mu_debug_index_at(declaring->index, place);
 	return module | (type == NULL ? place : type->place);
 }
@@ -55,12 +51,7 @@ bool
 mu_declaring_die(
     const struct mu_declaring *declaring, mu_declared_id id, Dwarf_Die *die)
 {
-	Dwarf *dwarf = declaring->dwarf;
-
-	if ((id & SHARED) != 0)
-		dwarf = dwarf_getalt(dwarf);
-	return dwarf != NULL &&
-	    dwarf_offdie(dwarf, id & PLACE_MASK, die) != NULL;
+	return mu_debug_entry(declaring->index, id & PLACE_MASK, die);
 }
 
 void
@@ -83,7 +74,7 @@ mu_declaring_define(const struct mu_declaring *declaring, Dwarf_Die *die)
 		found = &index->types[i];
 	}
 	if (found != NULL)
-		dwarf_offdie(declaring->dwarf, found->place, die);
+		mu_debug_entry(declaring->index, found->place, die);
 }
 
 static void
@@ -100,8 +91,8 @@ static void
 write_name(const struct mu_declaring *declaring, Dwarf_Die *die, char *name,
     size_t size, int depth)
 {
-	const struct mu_indexed_type *type =
-	    mu_debug_index_at(declaring->index, dwarf_dieoffset(die));
+	const struct mu_indexed_type *type = mu_debug_index_at(
+	    declaring->index, mu_debug_place_of(declaring->index, die));
 	const char *own = dwarf_diename(die);
 	char end[32] = "*";
 	uint64_t whole, element;
@@ -135,8 +126,7 @@ write_name(const struct mu_declaring *declaring, Dwarf_Die *die, char *name,
 		snprintf(name, size, "function");
 		return;
 	default:
-		if (type != NULL &&
-		    dwarf_cu_getdwarf(die->cu) == declaring->dwarf)
+		if (type != NULL)
 			join(declaring->index, type, name, size);
 		else if (own != NULL)
 			snprintf(name, size, "%s", own);
@@ -216,7 +206,7 @@ answer_variable(const struct mu_declaring *declaring, uintptr_t address)
 	Dwarf_Die die, type;
 
 	if (found == NULL ||
-	    dwarf_offdie(declaring->dwarf, found->place, &die) == NULL ||
+	    !mu_debug_entry(declaring->index, found->place, &die) ||
 	    !mu_entry_type(&die, &type))
 		return false;
 	mu_declaring_define(declaring, &type);
@@ -236,8 +226,7 @@ answer_thread(const struct mu_declaring *declaring)
 	size_t i;
 
 	for (i = 0; i < list->count; i++)
-		if (dwarf_offdie(declaring->dwarf, list->list[i].place, &die) !=
-		    NULL)
+		if (mu_debug_entry(declaring->index, list->list[i].place, &die))
 			mu_declaring_variable(declaring, &die, MU_FROM_BEGIN,
 			    (int64_t)list->list[i].address);
 }
@@ -277,16 +266,15 @@ make_index(const struct mu_declaring *declaring)
 	    mu_index_file_read(
 		declaring->index, mu_symbols_cache(symbols), &id))
 		return;
-	mu_debug_index_make(
-	    declaring->index, declaring->dwfl, mu_symbols_until(symbols));
+	mu_debug_index_make(declaring->index, mu_symbols_until(symbols));
 	keep_index(declaring);
 }
 
 static void
 deepen(const struct mu_declaring *declaring)
 {
-	mu_debug_index_deepen(declaring->index, declaring->dwfl,
-	    mu_symbols_until(declaring->all->symbols));
+	mu_debug_index_deepen(
+	    declaring->index, mu_symbols_until(declaring->all->symbols));
 	keep_index(declaring);
 }
 
@@ -327,8 +315,7 @@ find_named(struct asked *asked, const struct mu_declaring *declaring)
 	    mu_debug_index_named(declaring->index, asked->hash);
 	Dwarf_Die die;
 
-	if (type != NULL &&
-	    dwarf_offdie(declaring->dwarf, type->place, &die) != NULL)
+	if (type != NULL && mu_debug_entry(declaring->index, type->place, &die))
 		asked->found = mu_declaring_id(declaring, &die);
 }
 
@@ -337,7 +324,7 @@ read_entry(const struct asked *asked, const struct mu_declaring *declaring)
 {
 	Dwarf_Die die;
 
-	if (dwarf_offdie(declaring->dwarf, asked->place, &die) != NULL)
+	if (mu_debug_entry(declaring->index, asked->place, &die))
 		asked->read(asked->ctx, &die);
 }
 
@@ -349,14 +336,15 @@ read_module(void *ctx, Dwfl_Module *module)
 		.all = asked->all,
 		.module = asked->module,
 		.index = &asked->all->indexes[asked->module],
-		.dwfl = module,
 	};
 
 	declaring.dwarf = dwfl_module_getdwarf(module, &declaring.bias);
 	if (declaring.dwarf == NULL)
 		return;
+	declaring.index->dwarf = declaring.dwarf;
 	if (!declaring.index->asked)
 		make_index(&declaring);
+	declaring.index->dwarf = declaring.dwarf;
 	if (asked->read != NULL)
 		read_entry(asked, &declaring);
 	else if (asked->question == MU_DECLARED_NOTHING)
@@ -454,7 +442,7 @@ mu_declarations_index(struct mu_declarations *declarations, size_t module)
 
 bool
 mu_declarations_entry(struct mu_declarations *declarations, size_t module,
-    Dwarf_Off place, void (*read)(void *ctx, Dwarf_Die *die), void *ctx)
+    mu_debug_place place, void (*read)(void *ctx, Dwarf_Die *die), void *ctx)
 {
 	struct asked asked = { .all = declarations,
 		.module = module,

@@ -55,6 +55,6 @@ const struct mu_debug_index *mu_declarations_index(
  * False: there is no such file, or it is damaged.
  */
 bool mu_declarations_entry(struct mu_declarations *declarations, size_t module,
-    Dwarf_Off place, void (*read)(void *ctx, Dwarf_Die *die), void *ctx);
+    mu_debug_place place, void (*read)(void *ctx, Dwarf_Die *die), void *ctx);
 
 #endif

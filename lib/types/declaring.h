@@ -14,7 +14,6 @@ struct mu_declaring {
 	struct mu_declarations *all;
 	size_t module; /* index of the loaded file */
 	struct mu_debug_index *index;
-	Dwfl_Module *dwfl;
 	Dwarf *dwarf;
 	Dwarf_Addr bias;
 };

@@ -8,11 +8,17 @@ bool
 mu_entry_type(Dwarf_Die *die, Dwarf_Die *type)
 {
 	Dwarf_Attribute attribute;
+	Dwarf_Die unit;
 
-	return dwarf_formref_die(
-		   dwarf_attr_integrate(die, DW_AT_type, &attribute), type) !=
-	    NULL &&
-	    dwarf_peel_type(type, type) == 0;
+	if (dwarf_formref_die(dwarf_attr_integrate(die, DW_AT_type, &attribute),
+		type) == NULL ||
+	    dwarf_peel_type(type, type) != 0)
+		return false;
+	/* What stands for a type in another unit may have no name. */
+	if (dwarf_formref_die(
+		dwarf_attr(type, DW_AT_signature, &attribute), &unit) != NULL)
+		*type = unit;
+	return true;
 }
 
 bool
@@ -85,6 +91,15 @@ may_be_static(Dwarf_Attribute *attribute)
 	return block.data[0] < DW_OP_breg0 || block.data[0] > DW_OP_fbreg;
 }
 
+/* A number in .debug_addr, which split units use. */
+static bool
+is_indexed(uint8_t operation)
+{
+	return operation == DW_OP_addrx || operation == DW_OP_constx ||
+	    operation == DW_OP_GNU_addr_index ||
+	    operation == DW_OP_GNU_const_index;
+}
+
 enum mu_entry_where
 mu_entry_location(Dwarf_Die *die, Dwarf_Word *value)
 {
@@ -98,17 +113,20 @@ mu_entry_location(Dwarf_Die *die, Dwarf_Word *value)
 	    length == 0)
 		return MU_ENTRY_ELSEWHERE;
 	*value = expression[0].number;
-	if (length == 1 && expression[0].atom == DW_OP_addr)
+	if (is_indexed(expression[0].atom) &&
+	    (dwarf_getlocation_attr(&attribute, &expression[0], &attribute) !=
+		    0 ||
+		(dwarf_formaddr(&attribute, value) != 0 &&
+		    dwarf_formudata(&attribute, value) != 0)))
+		return MU_ENTRY_ELSEWHERE;
+	if (length == 1 &&
+	    (expression[0].atom == DW_OP_addr ||
+		is_indexed(expression[0].atom)))
 		return MU_ENTRY_STATIC;
 	if (length == 2 &&
 	    (expression[1].atom == DW_OP_GNU_push_tls_address ||
 		expression[1].atom == DW_OP_form_tls_address))
 		return MU_ENTRY_THREAD;
-	if (length == 1 && expression[0].atom == DW_OP_addrx &&
-	    dwarf_getlocation_attr(&attribute, &expression[0], &attribute) ==
-		0 &&
-	    dwarf_formaddr(&attribute, value) == 0)
-		return MU_ENTRY_STATIC;
 	return MU_ENTRY_ELSEWHERE;
 }
 

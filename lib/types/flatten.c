@@ -105,7 +105,7 @@ find_node(const struct mu_declaring *declaring, const struct holder *holder,
 		type = &index->types[i];
 		if (begins(
 			mu_debug_index_text(index, type->name), holder->node) &&
-		    dwarf_offdie(declaring->dwarf, type->place, node) != NULL &&
+		    mu_debug_entry(declaring->index, type->place, node) &&
 		    template_argument(node, 0, &argument) &&
 		    mu_declaring_id(declaring, &argument) == wanted)
 			return true;
@@ -494,7 +494,7 @@ is_extended(
 {
 	const struct mu_debug_index *index = declaring->index;
 	const struct mu_indexed_type *type =
-	    mu_debug_index_at(index, dwarf_dieoffset(die));
+	    mu_debug_index_at(index, mu_debug_place_of(declaring->index, die));
 	size_t i;
 
 	/* Only containers allocate nodes. */

@@ -105,12 +105,12 @@ mu_declaring_locals(const struct mu_declaring *declaring, Dwarf_Addr pc)
 {
 	struct base base = { .known = false };
 	Dwarf_Die *scopes = NULL, unit;
-	Dwarf_Off place;
+	mu_debug_place place;
 	int i, count, tag;
 
 	pc -= declaring->bias;
 	if (!mu_debug_index_unit(declaring->index, pc, &place) ||
-	    dwarf_offdie(declaring->dwarf, place, &unit) == NULL)
+	    !mu_debug_entry(declaring->index, place, &unit))
 		return;
 	count = dwarf_getscopes(&unit, pc, &scopes);
 	/* The function is outside of its blocks and what is inlined. */

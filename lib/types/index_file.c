@@ -6,7 +6,7 @@
 
 #include "lib/symbolize/cache.h"
 
-#define PARTS 8
+#define PARTS 9
 #define LEAST (1u << 17) /* entries that are read in about 15 ms */
 
 struct counts {
@@ -44,6 +44,8 @@ list_parts(struct mu_debug_index *index, struct part parts[PARTS])
 		    &index->thread.max),
 		PART(index->code, index->num_code, &index->max_code),
 		PART(index->texts, index->num_texts, &index->max_texts),
+		PART(index->skeletons, index->num_skeletons,
+		    &index->max_skeletons),
 	};
 
 	memcpy(parts, all, sizeof(all));
@@ -197,7 +199,8 @@ mu_index_file_write(const struct mu_debug_index *index, struct mu_cache *cache,
 		    *parts[i].count * parts[i].size);
 		size += *parts[i].count * parts[i].size;
 	}
-	if (index->failed || index->seen < LEAST || size > MU_CACHE_SIZE)
+	if (index->failed || index->lacks || index->seen < LEAST ||
+	    size > MU_CACHE_SIZE)
 		return;
 	fd = mu_cache_begin(cache, id->build_id);
 	if (fd < 0)

@@ -8,6 +8,7 @@
 
 #include "lib/types/container_part.h"
 #include "lib/types/debug_index.h"
+#include "lib/types/entry.h"
 
 #define WORD sizeof(uintptr_t)
 #define NAME_MAX_LENGTH 512
@@ -25,18 +26,6 @@ struct filling {
 
 static void fill(
     struct filling *filling, Dwarf_Die *type, size_t offset, int depth);
-
-/* The type of DIE, without typedefs and qualifiers. */
-static bool
-type_of(Dwarf_Die *die, Dwarf_Die *type)
-{
-	Dwarf_Attribute attribute;
-
-	return dwarf_formref_die(
-		   dwarf_attr_integrate(die, DW_AT_type, &attribute), type) !=
-	    NULL &&
-	    dwarf_peel_type(type, type) == 0;
-}
 
 static bool
 has_size(Dwarf_Die *die, size_t *size)
@@ -103,7 +92,7 @@ fill_pointer(struct filling *filling, Dwarf_Die *pointer, size_t offset)
 	if (offset % WORD != 0 || word >= MU_LAYOUT_WORDS)
 		return;
 	layout->words[word] = MU_WORD_POINTER;
-	if (!type_of(pointer, &target))
+	if (!mu_entry_type(pointer, &target))
 		return;
 	tag = dwarf_tag(&target);
 	layout->words[word] = MU_WORD_DATA;
@@ -203,14 +192,14 @@ fill_members(
 	do {
 		tag = dwarf_tag(&member);
 		if (raw && tag == DW_TAG_template_type_parameter &&
-		    type_of(&member, &type)) {
+		    mu_entry_type(&member, &type)) {
 			fill(filling, &type, offset, depth + 1);
 			return;
 		}
 		if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) &&
 		    !dwarf_hasattr(&member, DW_AT_external) &&
 		    !dwarf_hasattr(&member, DW_AT_declaration) &&
-		    place_of(&member, &place) && type_of(&member, &type))
+		    place_of(&member, &place) && mu_entry_type(&member, &type))
 			fill_member(
 			    filling, &member, &type, offset + place, depth);
 	} while (dwarf_siblingof(&member, &member) == 0);
@@ -224,8 +213,8 @@ fill_elements(
 	Dwarf_Die type;
 
 	/* Bytes may hold anything: the elements of containers are such. */
-	if (!type_of(array, &type) || !has_size(&type, &size) || size <= 1 ||
-	    !has_size(array, &whole))
+	if (!mu_entry_type(array, &type) || !has_size(&type, &size) ||
+	    size <= 1 || !has_size(array, &whole))
 		return;
 	for (i = 0; i < whole / size && i < ELEMENTS_MAX &&
 	     (offset + i * size) / WORD < MU_LAYOUT_WORDS;
