@@ -16,6 +16,7 @@
 #include "lib/cli/progress.h"
 #include "lib/command/command.h"
 #include "lib/doctor/doctor.h"
+#include "lib/term/fold.h"
 #include "lib/term/output.h"
 #include "lib/view/view.h"
 #include "lib/watch/watch.h"
@@ -56,11 +57,18 @@ choose_style(
 	    options->color, terminal, getenv("NO_COLOR"), getenv("TERM"));
 }
 
+static size_t
+choose_width(const struct mu_output *output)
+{
+	return output->path == NULL ? mu_fold_width(output->fd) : 0;
+}
+
 /* A check of a process or a core, and how to show the result. */
 struct question {
 	const struct mu_cli_options *options;
 	bool filed; /* the report goes to a file */
 	struct mu_style style;
+	size_t width; /* columns of the terminal; 0: lines are not folded */
 };
 
 static bool
@@ -69,11 +77,15 @@ write_report(
 {
 	const struct mu_cli_options *options = question->options;
 	const struct mu_writer *writer = options->writer;
-	const struct mu_out to = mu_out_file(out);
+	struct mu_fold fold = { .to = mu_out_file(out),
+		.width = question->width };
+	const struct mu_out to =
+	    writer->for_people ? mu_fold_out(&fold) : fold.to;
 	const struct mu_shown shown = {
 		.contents = options->contents,
 		.style = question->style,
 	};
+	bool written;
 
 	/*
 	 * The reason why nothing was checked goes to standard error in any
@@ -82,7 +94,9 @@ write_report(
 	if (writer->for_people && !mu_exit_checked(&answer->info) &&
 	    !question->filed)
 		return true;
-	return writer->write(&to, answer, &shown);
+	written = writer->write(&to, answer, &shown);
+	mu_fold_end(&fold);
+	return written;
 }
 
 static void
@@ -158,6 +172,7 @@ check(const struct mu_cli_options *options, struct mu_output *output)
 		.options = options,
 		.filed = output->path != NULL,
 		.style = choose_style(output, options),
+		.width = choose_width(output),
 	};
 	struct mu_why why = { .text = "no memory for the report" };
 	int status;
@@ -199,6 +214,7 @@ show(void *ctx, const struct mu_report *answer)
 		.options = reports->options,
 		.filed = reports->output->path != NULL,
 		.style = choose_style(reports->output, reports->options),
+		.width = choose_width(reports->output),
 	};
 
 	if (reports->options->writer->for_people &&

@@ -39,6 +39,23 @@ is_mark(const GElf_Sym *sym, const char *name)
 	    (name[2] == '\0' || name[2] == '.');
 }
 
+/* What GNU ld defines at the begin and end of sections is no variable. */
+static bool
+is_of_linker(const GElf_Sym *sym, const char *name)
+{
+	static const char *const names[] = { "__bss_start", "__bss_start__",
+		"__bss_end__", "_bss_end__", "__data_start", "data_start",
+		"_edata", "edata", "_end", "end", "__end__" };
+	size_t i;
+
+	if (GELF_ST_TYPE(sym->st_info) != STT_NOTYPE || sym->st_size != 0)
+		return false;
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
 /* The value of a thread-local variable is not an address. */
 static bool
 has_address(const GElf_Sym *sym, GElf_Word section)
@@ -64,7 +81,7 @@ add_symbol(
 	    module, i, &sym, &address, &section, NULL, NULL);
 
 	if (name == NULL || name[0] == '\0' || !has_address(&sym, section) ||
-	    is_mark(&sym, name) || address >= end)
+	    is_mark(&sym, name) || is_of_linker(&sym, name) || address >= end)
 		return;
 	*symbol = (struct mu_table_symbol) {
 		.range = { address,

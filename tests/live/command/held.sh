@@ -175,4 +175,41 @@ else
 	echo "SKIPPED: held: no python3"
 fi
 
+name='names of the linker'
+cat >"$work/lib.c" <<'END'
+#include <stdlib.h>
+extern char __bss_start[], _end[]; /* so that they are exported */
+static char *held[1000];
+char *keep(void)
+{
+	held[3] = __bss_start;
+	held[4] = _end;
+	return held[700] = calloc(1, 50000);
+}
+END
+cat >"$work/bare.c" <<'END'
+#include <stdio.h>
+#include <unistd.h>
+char *keep(void);
+int main(void)
+{
+	char byte;
+
+	keep();
+	puts("ready");
+	fflush(stdout);
+	while (read(0, &byte, 1) > 0)
+		continue;
+}
+END
+if "${CC:-cc}" -s -shared -fPIC -o "$work/libbare.so" "$work/lib.c" &&
+    "${CC:-cc}" -o "$work/bare" "$work/bare.c" "$work/libbare.so"; then
+	hold "$work/bare"
+	"$command" -q --retained --max-pause=20s -p "$pid" >"$work/text" 2>"$err"
+	like "$work/text" "held by variable at [0-9a-f]+ in libbare.so"
+	let_go
+else
+	fail "not compiled"
+fi
+
 [ "$failures" -eq 0 ]

@@ -1,10 +1,11 @@
 /*
- * lib/term/safe_text.c, lib/term/human.c, lib/term/style.c and the progress
- * line of lib/cli/progress.c.
+ * lib/term/safe_text.c, lib/term/human.c, lib/term/style.c, lib/term/fold.c and
+ * the progress line of lib/cli/progress.c.
  */
 #include <jansson.h>
 
 #include "lib/cli/progress.h"
+#include "lib/term/fold.h"
 #include "lib/term/human.h"
 #include "lib/term/safe_text.h"
 #include "lib/term/style.h"
@@ -198,4 +199,55 @@ TEST(progress_line)
 		    buffer, sizeof(buffer));
 		ck_assert_uint_lt(strlen(buffer), 80);
 	}
+}
+
+/* TEXT in lines of WIDTH columns, given in pieces of three bytes. */
+static const char *
+folded(const char *text, size_t width)
+{
+	static char lines[3 * MU_FOLD_LINE];
+	struct mu_text to = { lines, sizeof(lines), 0 };
+	struct mu_fold fold = { .to = mu_out_text(&to), .width = width };
+	struct mu_out out = mu_fold_out(&fold);
+	size_t i, length = strlen(text);
+
+	lines[0] = '\0';
+	for (i = 0; i < length; i += 3)
+		out.put(out.ctx, text + i, length - i < 3 ? length - i : 3);
+	mu_fold_end(&fold);
+	return lines;
+}
+
+TEST(lines_are_as_wide_as_the_terminal)
+{
+	ck_assert_str_eq(folded("", 20), "");
+	ck_assert_str_eq(folded("one\n\ntwo", 20), "one\n\ntwo");
+	ck_assert_str_eq(
+	    folded("a line of twenty col\n", 20), "a line of twenty col\n");
+	ck_assert_str_eq(folded("a line of twenty cols\n", 20),
+	    "a line of twenty\n    cols\n");
+	ck_assert_str_eq(folded("  one two three four five six seven\n", 20),
+	    "  one two three four\n      five six seven\n");
+	ck_assert_str_eq(folded("one two three four five\n", 0),
+	    "one two three four five\n");
+}
+
+/* A path can be copied. Colours have no width, and a character has one. */
+TEST(words_stay_whole)
+{
+	ck_assert_str_eq(folded("in /usr/lib/x86_64-linux-gnu/libc.so.6\n", 20),
+	    "in\n    /usr/lib/x86_64-linux-gnu/libc.so.6\n");
+	ck_assert_str_eq(folded("\x1b[1ma line of twenty col\x1b[0m\n", 20),
+	    "\x1b[1ma line of twenty col\x1b[0m\n");
+	ck_assert_str_eq(folded("10 \xc3\x97 text in 20 cols\n", 20),
+	    "10 \xc3\x97 text in 20 cols\n");
+}
+
+TEST(a_line_of_any_length)
+{
+	char text[2 * MU_FOLD_LINE];
+
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	ck_assert_str_eq(folded(text, 20), text);
 }
