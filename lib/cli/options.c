@@ -464,6 +464,9 @@ check_watch(const struct parse *parse)
 	if (options->writer == &mu_writer_html)
 		return mu_why(why, MU_ERR_ARGUMENT,
 		    "--format=html: a watch is text or json");
+	if (options->by == MU_BY_BLOCK)
+		return mu_why(why, MU_ERR_ARGUMENT,
+		    "--by=block: a watch compares groups");
 	return check_rounds(parse);
 }
 

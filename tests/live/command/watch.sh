@@ -191,7 +191,7 @@ name=command out=$work/command.out
 status=$?
 [ $status -eq 3 ] || [ $status -eq 4 ] || fail "exit status $status"
 [ "$(cat "$work/mine")" = mine ] || fail "its output: $(cat "$work/mine")"
-"$command" watch -q --every=20ms --count=6 -- sleep 1000 2>"$work/err"
+"$command" watch -q --every=20ms --count=12 -- sleep 1000 2>"$work/err"
 status=$?
 [ $status -eq 0 ] || fail "exit status $status: $(cat "$work/err")"
 like "$work/err" '^steady: '

@@ -432,6 +432,8 @@ TEST(a_watch)
 	assert_complaint("-p 1 --every=3", "--every goes with watch only");
 	assert_complaint("watch -p 1 --format=html",
 	    "--format=html: a watch is text or json");
+	assert_complaint(
+	    "watch -p 1 --by=block", "--by=block: a watch compares groups");
 	parse_well("watch -p 1 --round=true --rounds=3");
 	ck_assert_str_eq(options.watch.round, "true");
 	ck_assert_uint_eq(options.watch.rounds, 3);
