@@ -3,7 +3,7 @@
 # by a search of all memory of the process (support/judge.c): aligned, unaligned,
 # as a distance from its own place, and in code in 32 bits. A place outside of
 # lost blocks and free chunks is a reason to look: it may be a false entry, or be
-# dead itself (a block in a tcache, a stack below its pointer, an ended thread).
+# dead itself (a block in a fastbin, a stack below its pointer, an ended thread).
 #
 # Usage: field.sh [PROGRAM...]
 #   (java-zgc java-g1 erlang node qemu mousepad soffice php-fpm)

@@ -79,30 +79,65 @@ find(uint64_t address, bool exact)
 	return block;
 }
 
+/* A chunk of glibc's main heap, from its header on. */
+struct chunk {
+	uint64_t at, next;
+	uint64_t words[4]; /* previous size, size, and the block's first two */
+};
+
+static bool
+read_chunk(const struct area *area, uint64_t at, struct chunk *chunk)
+{
+	chunk->at = at;
+	if (pread(area->memory, chunk->words, sizeof(chunk->words),
+		(off_t)at) != sizeof(chunk->words))
+		return false;
+	chunk->next = at + (chunk->words[1] & ~UINT64_C(7));
+	return chunk->next > at && chunk->next < area->end;
+}
+
+/* A tcache links its blocks like this (glibc 2.32). */
+static bool
+is_linked(const struct area *area, const struct chunk *chunk)
+{
+	uint64_t block = chunk->at + 16;
+	uint64_t link = chunk->words[2] ^ (block >> 12);
+
+	return link % 16 == 0 &&
+	    (link == 0 || (link >= area->begin && link < area->end));
+}
+
 /*
- * True if AT is in a free chunk of glibc's main heap: the next one has no
- * PREV_INUSE. A chunk in a tcache or a fastbin looks as if it were in use.
+ * True if AT is in a free chunk: the next one has no PREV_INUSE, or it is in a
+ * tcache, whose blocks all have the same random second word (glibc 2.34). A
+ * chunk in a fastbin looks as if it were in use.
  */
 static bool
 is_free(const struct area *area, uint64_t at)
 {
-	uint64_t chunk, next, header[2];
+	struct chunk found = { 0 }, chunk;
+	unsigned others = 0;
+	uint64_t next;
 
 	if (strcmp(area->name, "[heap]") != 0)
 		return false;
-	for (chunk = area->begin;; chunk = next) {
-		if (pread(area->memory, header, sizeof(header), (off_t)chunk) !=
-		    sizeof(header))
-			return false;
-		next = chunk + (header[1] & ~UINT64_C(7));
-		if (next <= chunk || next >= area->end)
-			return false;
-		if (at < next + 8)
+	for (next = area->begin; read_chunk(area, next, &chunk);
+	     next = chunk.next)
+		if (at < chunk.next + 8) {
+			found = chunk;
 			break;
-	}
-	return pread(area->memory, header, sizeof(header), (off_t)next) ==
-	    sizeof(header) &&
-	    (header[1] & 1) == 0;
+		}
+	if (found.next == 0)
+		return false;
+	if (read_chunk(area, found.next, &chunk) && (chunk.words[1] & 1) == 0)
+		return true;
+	if (!is_linked(area, &found) || found.words[3] >> 48 == 0)
+		return false;
+	for (next = area->begin; read_chunk(area, next, &chunk);
+	     next = chunk.next)
+		others += chunk.at != found.at && is_linked(area, &chunk) &&
+		    chunk.words[3] == found.words[3];
+	return others >= 2;
 }
 
 static void
