@@ -32,7 +32,7 @@ run_one() {
 	began=$(date +%s)
 	# The wrapper is words by intention.
 	# shellcheck disable=SC2086
-	timeout -k 10 "${TEST_TIMEOUT:-600}" $WRAPPER "$@" >"$log" 2>&1 </dev/null
+	TESTS_PLAY=$log timeout -k 10 "${TEST_TIMEOUT:-600}" $WRAPPER "$@" >"$log" 2>&1 </dev/null
 	status=$?
 	took=$(($(date +%s) - began))
 	echo "$took $program" >"$folder/$name.took"

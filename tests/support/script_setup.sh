@@ -10,10 +10,21 @@ failures=0
 # Options go behind those that the whole suite is run with.
 given=${MEMUNREACHABLE_OPTIONS:+$MEMUNREACHABLE_OPTIONS:}
 
+# kill_ours PID...: what has ended may have its number used again, by a process
+# or a thread of another test, which has another TESTS_PLAY (run.sh).
+kill_ours() {
+	for pid in "$@"; do
+		play=$(tr '\0' '\n' <"/proc/$pid/environ" |
+			sed -n 's/^TESTS_PLAY=//p')
+		case $play in
+		'' | "${TESTS_PLAY:-}") kill -9 "$pid" ;;
+		esac
+	done 2>/dev/null
+}
+
 finish() {
-	for pid in $pids; do
-		kill -9 "$pid" 2>/dev/null
-	done
+	# shellcheck disable=SC2086 # words
+	kill_ours $pids
 	rm -rf "$work"
 }
 trap finish EXIT

@@ -51,9 +51,8 @@ is_empty() {
 }
 
 leave() {
-	for pid in $pids; do
-		kill -9 "$pid" 2>/dev/null
-	done
+	# shellcheck disable=SC2086 # words
+	kill_ours $pids
 	await is_empty
 	finish
 }
