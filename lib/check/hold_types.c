@@ -1,6 +1,5 @@
 #include "lib/check/hold_types.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,20 +69,14 @@ keep_field(struct asking *asking, const struct mu_lost_hold *hold,
 		    (struct mu_hold_field) { hold->address, name };
 }
 
-/*
- * "Session*[]", a row of what DECLARED is, or with a number of COUNT; NULL:
- * there is no memory.
- */
+/* A row of COUNT (0: not known) of what DECLARED is; NULL: no memory. */
 static const char *
 name_row(struct mu_hold_types *holds, const struct mu_declared *declared,
     size_t count)
 {
 	char name[NAME_SIZE];
 
-	if (count > 0)
-		snprintf(name, sizeof(name), "%s[%zu]", declared->name, count);
-	else
-		snprintf(name, sizeof(name), "%s[]", declared->name);
+	mu_type_row_name(name, sizeof(name), declared->name, count);
 	if (!mu_array_room(holds->names, holds->num_names, holds->max_names, 64,
 		FIELDS_MAX) ||
 	    (holds->names[holds->num_names] = strdup(name)) == NULL)

@@ -1,6 +1,5 @@
 #include "lib/explain/live_types.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -190,7 +189,7 @@ mu_live_type_name(const struct mu_places *places,
 
 	if (type->name == NULL || type->stride == 0)
 		return type->name;
-	snprintf(name, sizeof(name), "%s[%zu]", type->name,
+	mu_type_row_name(name, sizeof(name), type->name,
 	    type->elements > 0 ? type->elements
 			       : count_row(size, type->stride));
 	return mu_places_keep(places, name);

@@ -1,5 +1,8 @@
 #include "lib/types/type.h"
 
+#include <stdio.h>
+#include <string.h>
+
 const char *
 mu_type_source_word(enum mu_type_source source)
 {
@@ -14,4 +17,34 @@ mu_type_source_word(enum mu_type_source source)
 	};
 
 	return words[source];
+}
+
+/* Where the dimensions that ELEMENT itself has begin: "[16]" of "float[16]". */
+static size_t
+own_dimensions(const char *element)
+{
+	size_t at = strlen(element), end;
+
+	while (at > 0 && element[at - 1] == ']') {
+		for (end = at - 1; end > 0 && element[end - 1] >= '0' &&
+		     element[end - 1] <= '9';
+		     end--)
+			continue;
+		if (end == 0 || element[end - 1] != '[')
+			break;
+		at = end - 1;
+	}
+	return at;
+}
+
+void
+mu_type_row_name(char *name, size_t size, const char *element, size_t count)
+{
+	size_t at = own_dimensions(element);
+	char digits[24] = "";
+
+	if (count > 0)
+		snprintf(digits, sizeof(digits), "%zu", count);
+	snprintf(
+	    name, size, "%.*s[%s]%s", (int)at, element, digits, element + at);
 }

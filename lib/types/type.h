@@ -51,6 +51,13 @@ struct mu_typed_block {
 	bool declared; /* the id of its type is wanted, too */
 };
 
+/*
+ * Write the name of a row of COUNT (0: not known) of ELEMENT to NAME, of SIZE
+ * bytes: "Session[3]", "float[3][16]" if an element is a "float[16]".
+ */
+void mu_type_row_name(
+    char *name, size_t size, const char *element, size_t count);
+
 /* The word for SOURCE in reports: "vtable". */
 const char *mu_type_source_word(enum mu_type_source source);
 

@@ -65,7 +65,7 @@ make_mesh(const char *what, int depth)
 	for (i = 0; i < 60; i++)
 		made->indices[i] = (unsigned)(i * 7 % 20);
 	made->matrices =
-	    named(what, calloc(3, sizeof(*made->matrices)), "float*");
+	    named(what, calloc(3, sizeof(*made->matrices)), "float[3][16]");
 	for (i = 0; i < 16; i++)
 		made->matrices[i % 3][i] = 1.5f;
 	made->label = text(what, "a mesh with a label");
