@@ -64,7 +64,8 @@ sum_of(uint64_t sum, const void *items, size_t size)
 		sum ^= sum >> 32;
 	}
 	word = 0;
-	memcpy(&word, at, size);
+	if (size > 0) /* AT may be NULL */
+		memcpy(&word, at, size);
 	return (sum ^ word) * 0x9e3779b97f4a7c15ull;
 }
 
