@@ -64,12 +64,13 @@ play_with() {
 # not.
 play_extension() {
 	name="extension.c, python3"
-	if ! pkg-config --exists python3 2>/dev/null; then
+	flags=$(pkg-config --cflags python3 2>/dev/null)
+	# shellcheck disable=SC2086
+	if [ -z "$flags" ]; then
 		echo "SKIPPED: $name: no python3-dev"
-	# shellcheck disable=SC2046
 	elif ! gcc -O1 -g -w -D_GNU_SOURCE -shared -fPIC -I. -I$sources \
-	    $sources/extension.c -o "$work/typed.so" \
-	    $(pkg-config --cflags python3) 2>"$work/errors"; then
+	    $sources/extension.c -o "$work/typed.so" $flags \
+	    2>"$work/errors"; then
 		fail "not compiled: $(cat "$work/errors")"
 	else
 		why=typed.Series
