@@ -72,6 +72,7 @@ run_target(void)
 
 	if (shared->seems_harmless)
 		open_monitor(0);
+	memset(memory, 1, 65536); /* else it may refer to what is lost */
 	lost = NULL;
 	(void)lost;
 	range = (struct uffdio_register) {
