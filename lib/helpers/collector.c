@@ -32,6 +32,7 @@
 #include "lib/state/library.h"
 #include "mu/procfs.h"
 #include "mu/sys.h"
+#include "mu/text.h"
 #include "ptrace/live/alternate_stacks.h"
 #include "ptrace/live/pause.h"
 #include "ptrace/live/proc.h"
@@ -217,6 +218,17 @@ struct life {
  * up its time, check the collector for that.
  */
 static bool
+waits_for_userfaultfd(pid_t pid)
+{
+	static const char function[] = "userfaultfd_";
+	char path[32], text[64];
+
+	mu_text_format(path, sizeof(path), "/proc/%d/wchan", pid);
+	return mu_procfs_read(path, text, sizeof(text)) > 0 &&
+	    strncmp(text, function, sizeof(function) - 1) == 0;
+}
+
+static bool
 is_stuck(const struct mu_image *image, struct life *life, uint64_t now)
 {
 	if (now < image->stop.until_ns || image->stop.until_ns == 0)
@@ -224,7 +236,8 @@ is_stuck(const struct mu_image *image, struct life *life, uint64_t now)
 	if (life->stuck_ns == 0 ||
 	    mu_proc_state(image->stop.collector, image->stop.collector) != 'D')
 		life->stuck_ns = now + STUCK_NS;
-	return now >= life->stuck_ns;
+	return now >= life->stuck_ns ||
+	    waits_for_userfaultfd(image->stop.collector);
 }
 
 /* Wait while it is in PHASE. Returns the next phase. */
@@ -260,6 +273,14 @@ open_gate(struct collector *collector)
 	    status == MU_OK ? GATE_GO : GATE_LEAVE, 1, FUTEX_PRIVATE_FLAG);
 }
 
+/* How long the threads were stopped by a collector that was killed. */
+static uint64_t
+paused_ns(const struct mu_image *image)
+{
+	return mu_sys_now_ns() - image->stop.until_ns +
+	    mu_library.options.max_pause * MU_NS_PER_MS;
+}
+
 /*
  * Malloc is frozen from the time when the collector is ready until it has an
  * image.
@@ -284,13 +305,14 @@ attend(struct collector *collector)
 	/* An expired deadline has its own status. */
 	if (collector->status != MU_ERR_HELPER_DIED)
 		return;
-	if (life.stuck)
+	if (life.stuck) {
+		mu_image_paused(image, paused_ns(image));
 		collector->status = mu_why(&image->job.why, MU_ERR_BUSY,
 		    "a fork of this process waits, mostly for a thread that"
 		    " reads the events of a userfaultfd" MU_CURE
 		    "memunreachable -p"
 		    " can read the process instead");
-	else if (life.killed)
+	} else if (life.killed)
 		collector->status = mu_why(&image->job.why, MU_ERR_TIMEOUT,
 		    "the collector did not finish in time");
 	else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
