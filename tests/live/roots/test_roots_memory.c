@@ -52,10 +52,15 @@ TEST(system_v)
 TEST_LOOP(huge_pages, 0, 2)
 {
 	static const int kinds[] = { MAP_PRIVATE, MAP_SHARED };
-	void *mapping = mmap(NULL, (size_t)4 << 20, RW,
-	    kinds[_i] | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+	void *reserve = mmap(NULL, (size_t)16 << 20, RW,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+	void *mapping;
 
-	if (mapping == MAP_FAILED) {
+	if (reserve != MAP_FAILED)
+		munmap(reserve, (size_t)16 << 20);
+	mapping = mmap(NULL, (size_t)4 << 20, RW,
+	    kinds[_i] | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+	if (mapping == MAP_FAILED || reserve == MAP_FAILED) {
 		printf("SKIPPED: huge_pages: none available; write 8 to"
 		       " /proc/sys/vm/nr_hugepages\n");
 		return;
