@@ -86,7 +86,9 @@ check_page(const struct mu_dump_view *view)
 	require(count(page, "<details") == count(page, "</details>"));
 	require(count(page, "<div") == count(page, "</div>"));
 	require(count(page, "<span") == count(page, "</span>"));
-	require(count(page, "<script") == 1 && count(page, "<b>&") == 0);
+	/* Data and code. */
+	require(count(page, "<script") == 2 && count(page, "</script>") == 2);
+	require(count(page, "<b>&") == 0);
 	free(page);
 }
 
