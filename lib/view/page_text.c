@@ -6,6 +6,8 @@
  */
 #include "lib/view/page_text.h"
 
+#include "lib/term/page_script.h"
+
 const char mu_page_style_sha256[] =
     "VIGWOrAd82K7Gzh6bt3DRwYhpqUxv4lSL5t2WI1/Uxg=";
 const char mu_page_script_sha256[] =
@@ -57,22 +59,11 @@ const char mu_page_style[] =
     "button{font:inherit}\n"
     "@media (max-width:480px){.wide,.n u,.n meter{display:none}}\n";
 
-const char mu_page_script[] =
-    "\"use strict\";\n"
-    "(function () {\n"
-    "var data = JSON.parse(document.getElementById(\"data\").textContent);\n"
+const char mu_page_script[] = MU_PAGE_SCRIPT_DATA
     "var search = document.getElementById(\"search\"), wanted = \"\";\n"
     "var found = document.getElementById(\"found\"), lookers = [];\n"
     "var step = 100, cells = 5000, high = 20;\n"
-    "var all = Array.from(document.querySelectorAll(\".tree .n\"));\n"
-    "function make(tag, text, name) {\n"
-    "var e = document.createElement(tag);\n"
-    "if (text !== undefined && text !== null)\n"
-    "e.textContent = text;\n"
-    "if (name)\n"
-    "e.className = name;\n"
-    "return e;\n"
-    "}\n"
+    "var all = Array.from(document.querySelectorAll(\".tree .n\"));\n" MU_PAGE_SCRIPT_MAKE
     "function button(text, act) {\n"
     "var e = make(\"button\", text);\n"
     "e.type = \"button\";\n"

@@ -6,6 +6,8 @@
  */
 #include "lib/writers/html_page.h"
 
+#include "lib/term/page_script.h"
+
 const char mu_html_style_sha256[] =
     "RrT2FSqGQ63TE3Tg8b8L+VVweoSi/N49eyXDfEetnkQ=";
 const char mu_html_script_sha256[] =
@@ -37,20 +39,8 @@ const char mu_html_style[] =
     "input{font:inherit;min-width:0;flex:1 1 12em}\n"
     "@media (max-width:480px){.wide{display:none}}\n";
 
-const char mu_html_script[] =
-    "\"use strict\";\n"
-    "(function () {\n"
-    "var data = JSON.parse(document.getElementById(\"data\").textContent);\n"
-    "var step = 200;\n"
-    "function make(tag, text, name) {\n"
-    "var e = document.createElement(tag);\n"
-    "if (text !== undefined && text !== null)\n"
-    "e.textContent = text;\n"
-    "if (name)\n"
-    "e.className = name;\n"
-    "return e;\n"
-    "}\n"
-    "function human(n) {\n"
+const char mu_html_script[] = MU_PAGE_SCRIPT_DATA
+    "var step = 200;\n" MU_PAGE_SCRIPT_MAKE "function human(n) {\n"
     "var units = [\"bytes\", \"KiB\", \"MiB\", \"GiB\", \"TiB\"], i = 0;\n"
     "for (; n >= 1024 && i < 4; i++)\n"
     "n /= 1024;\n"
