@@ -212,11 +212,6 @@ struct life {
 	bool stuck;        /* it slept longer */
 };
 
-/*
- * A fork of memory that is registered with a userfaultfd waits until its events
- * have been read, perhaps by a thread that is stopped. Once the stop has used
- * up its time, check the collector for that.
- */
 static bool
 waits_for_userfaultfd(pid_t pid)
 {
@@ -228,6 +223,11 @@ waits_for_userfaultfd(pid_t pid)
 	    strncmp(text, function, sizeof(function) - 1) == 0;
 }
 
+/*
+ * A fork of memory that is registered with a userfaultfd waits until its events
+ * have been read, perhaps by a thread that is stopped. Once the stop has used
+ * up its time, check the collector for that.
+ */
 static bool
 is_stuck(const struct mu_image *image, struct life *life, uint64_t now)
 {

@@ -235,14 +235,9 @@ mu_mappings_read(pid_t pid, struct mu_mapping **mappings, size_t *count,
 uint64_t
 mu_mappings_pages(pid_t tid)
 {
-	char path[32], statm[128];
-	const char *at = statm;
+	char path[32];
 	uint64_t pages;
-	ssize_t n;
 
 	mu_text_format(path, sizeof(path), "/proc/%d/statm", tid);
-	n = mu_procfs_read(path, statm, sizeof(statm));
-	if (n <= 0 || !mu_proc_number(&at, statm + n, 10, &pages))
-		return 0;
-	return pages;
+	return mu_proc_read_number(path, 10, &pages) ? pages : 0;
 }

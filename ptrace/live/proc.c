@@ -390,6 +390,16 @@ mu_proc_inner_pid(pid_t pid)
 	return last >= 0 ? (pid_t)last : pid;
 }
 
+bool
+mu_proc_read_number(const char *path, unsigned base, uint64_t *value)
+{
+	char text[128];
+	const char *at = text;
+	ssize_t n = mu_procfs_read(path, text, sizeof(text));
+
+	return n > 0 && mu_proc_number(&at, text + n, base, value);
+}
+
 /* "35 0x7ffc... 0x0 ...", or "running", or "-1 0x7ffc... 0x..." */
 long
 mu_proc_call(pid_t pid, pid_t tid)

@@ -55,6 +55,9 @@ long mu_proc_numbers_in(
 bool mu_proc_number(
     const char **cursor, const char *end, unsigned base, uint64_t *value);
 
+/* The number in BASE that the file PATH begins with; false if there is none. */
+bool mu_proc_read_number(const char *path, unsigned base, uint64_t *value);
+
 /*
  * /proc/PID/status has about 1500 bytes without the line "Groups", which stands
  * before most others and may be 700 KB long (65536 groups).

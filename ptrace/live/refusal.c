@@ -84,12 +84,9 @@ read_dumpable(const struct mu_refusal_facts *facts)
 static int
 read_yama_scope(void)
 {
-	char text[16];
-	const char *at = text;
 	uint64_t scope;
-	ssize_t n = mu_procfs_read(YAMA_SCOPE, text, sizeof(text));
 
-	if (n <= 0 || !mu_proc_number(&at, text + n, 10, &scope) || scope > 3)
+	if (!mu_proc_read_number(YAMA_SCOPE, 10, &scope) || scope > 3)
 		return -1;
 	return (int)scope;
 }

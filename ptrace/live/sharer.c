@@ -60,14 +60,11 @@ read_start_stack(pid_t pid)
 static int64_t
 read_filter(pid_t pid)
 {
-	char path[48], text[32];
-	const char *at = text;
+	char path[48];
 	uint64_t value;
-	ssize_t n;
 
 	mu_text_format(path, sizeof(path), "/proc/%d/coredump_filter", pid);
-	n = mu_procfs_read(path, text, sizeof(text));
-	if (n <= 0 || !mu_proc_number(&at, text + n, 16, &value))
+	if (!mu_proc_read_number(path, 16, &value))
 		return -1;
 	return (int64_t)(value & INT32_MAX);
 }
