@@ -7,18 +7,6 @@
 #include "lib/state/library.h"
 #include "lib/state/log_sink.h"
 
-/* Without a pass that logs, a line of its cause. */
-static __attribute__((noinline)) void
-log_no_memory(size_t count)
-{
-	struct mu_log log;
-
-	mu_log_sink_open(&log, &mu_library.options, false);
-	mu_log(&log, MU_LOG_ERROR,
-	    "no memory for a checkpoint of %zu unreachable blocks", count);
-	mu_log_sink_close(&log);
-}
-
 static struct mu_checkpoint *
 make(const struct mu_unreachable *unreachable)
 {
@@ -29,7 +17,9 @@ make(const struct mu_unreachable *unreachable)
 	size_t i;
 
 	if (checkpoint == NULL) {
-		log_no_memory(unreachable->count);
+		mu_log_sink_line(MU_LOG_ERROR,
+		    "no memory for a checkpoint of %zu unreachable blocks",
+		    unreachable->count);
 		return NULL;
 	}
 	for (i = 0; i < unreachable->count; i++)

@@ -33,28 +33,14 @@ _Static_assert(sizeof(size_t) != 8 ||
 MU_STATUS_LIST(SAME)
 #undef SAME
 
-static __attribute__((noinline, format(printf, 1, 2))) void
-complain(const char *format, ...)
-{
-	char line[256];
-	struct mu_log log;
-	va_list args;
-
-	va_start(args, format);
-	mu_text_vformat(line, sizeof(line), format, args);
-	va_end(args);
-	mu_log_sink_open(&log, &mu_library.options, false);
-	mu_log(&log, MU_LOG_ERROR, "%s", line);
-	mu_log_sink_close(&log);
-}
-
 static __attribute__((noinline)) bool
 refuse(struct UnreachableMemoryInfo *info)
 {
 	size_t version;
 
 	if (info == NULL) {
-		complain("GetUnreachableMemory was called without info");
+		mu_log_sink_line(MU_LOG_ERROR,
+		    "GetUnreachableMemory was called without info");
 		return false;
 	}
 	version = info->version;
@@ -65,8 +51,9 @@ refuse(struct UnreachableMemoryInfo *info)
 	    "unsupported UnreachableMemoryInfo.version %zu in "
 	    "GetUnreachableMemory, 0 was expected",
 	    version);
-	complain("unsupported UnreachableMemoryInfo.version %zu in "
-		 "GetUnreachableMemory",
+	mu_log_sink_line(MU_LOG_ERROR,
+	    "unsupported UnreachableMemoryInfo.version %zu in "
+	    "GetUnreachableMemory",
 	    version);
 	return false;
 }
@@ -121,7 +108,8 @@ symbolize(char *string, size_t length)
 	if (!mu_symbolizer_run(
 		&mu_library.symbolizer, string, length, &named)) {
 		if (named.why != NULL)
-			complain("symbolize=1: %s", named.why);
+			mu_log_sink_line(
+			    MU_LOG_ERROR, "symbolize=1: %s", named.why);
 		return string;
 	}
 	better = malloc(named.length + 1);

@@ -46,13 +46,9 @@ report_once(void)
 static void
 log_wait(uint64_t ns)
 {
-	struct mu_log log;
-
-	mu_log_sink_open(&log, &mu_library.options, false);
-	mu_log(&log, MU_LOG_INFO,
+	mu_log_sink_line(MU_LOG_INFO,
 	    "asked again: the next pass begins in %zu ms (min_interval)",
 	    (size_t)(ns / MU_NS_PER_MS));
-	mu_log_sink_close(&log);
 }
 
 /*

@@ -103,3 +103,18 @@ mu_log_sink_close(struct mu_log *log)
 	log->fd = -1;
 	mu_sys_close(&log->syslog_fd);
 }
+
+void
+mu_log_sink_line(enum mu_log_level level, const char *format, ...)
+{
+	char line[256];
+	struct mu_log log;
+	va_list args;
+
+	va_start(args, format);
+	mu_text_vformat(line, sizeof(line), format, args);
+	va_end(args);
+	mu_log_sink_open(&log, &mu_library.options, false);
+	mu_log(&log, level, "%s", line);
+	mu_log_sink_close(&log);
+}

@@ -16,6 +16,10 @@
 void mu_log_sink_open(
     struct mu_log *log, const struct mu_options *options, bool silent);
 
+/* A line of the log without a pass: open, log (255 bytes at most), close. */
+__attribute__((format(printf, 2, 3))) void mu_log_sink_line(
+    enum mu_log_level level, const char *format, ...);
+
 /*
  * If lines could not be written, the error is logged on stderr and kept in the
  * library's state.
