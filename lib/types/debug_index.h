@@ -59,11 +59,11 @@ struct mu_indexed_code {
 };
 
 struct mu_debug_index {
-	bool asked;  /* it was made */
-	bool failed; /* it is not complete */
-	bool late;   /* because there was no time */
-	bool lacks;  /* a file of a split unit was not found */
-	bool deep;   /* variables of functions are there, too */
+	bool asked;      /* it was made */
+	bool failed;     /* it is not complete */
+	bool late;       /* because there was no time */
+	bool incomplete; /* a file of a split unit was not found */
+	bool deep;       /* variables of functions are there, too */
 	uint64_t deadline_ns;
 	unsigned seen;
 

@@ -139,7 +139,7 @@ visit_split(struct mu_debug_index *index, Dwarf_Die *here, Dwarf_Die *unit,
 	if (unit->cu == NULL || number >= NUMBERS ||
 	    !mu_array_room(index->skeletons, index->num_skeletons,
 		index->max_skeletons, 64, NUMBERS)) {
-		index->lacks = true;
+		index->incomplete = true;
 		return;
 	}
 	index->skeletons[index->num_skeletons++] = dwarf_dieoffset(here);

@@ -200,7 +200,7 @@ mu_index_file_write(const struct mu_debug_index *index, struct mu_cache *cache,
 		    *parts[i].count * parts[i].size);
 		size += *parts[i].count * parts[i].size;
 	}
-	if (index->failed || index->lacks || index->seen < LEAST ||
+	if (index->failed || index->incomplete || index->seen < LEAST ||
 	    size > MU_CACHE_SIZE)
 		return;
 	fd = mu_cache_begin(cache, id->build_id);
