@@ -433,6 +433,7 @@ run_call(struct run *run)
 	if (error == -ESRCH)
 		run->thread->tracee->state = MU_TRACEE_SEIZED;
 	mu_wakeup_close(&wakeup);
+	run->stop.wakeup = NULL;
 	return status;
 }
 
