@@ -46,21 +46,21 @@ mu_keeper_isolate(const char *name, const int *keep, size_t count)
  * stopped until it has reaped the copy, so do not interrupt this.
  */
 static enum mu_status
-drop_once(const struct mu_keeper_work *work, struct mu_lender *lender)
+drop_once(struct mu_keeper_work *work, struct mu_lender *lender)
 {
 	uint64_t end_ns = mu_sys_now_ns() + ONE_DROP_NS;
-	struct mu_process_copy left = work->copy;
+	struct mu_process_copy *copy = &work->copy;
 	struct mu_priority priority;
 	enum mu_status status;
 
-	if (left.pid == 0)
+	if (copy->pid == 0)
 		return MU_OK;
-	if (!mu_process_copy_end(&left, end_ns))
+	if (!mu_process_copy_end(copy, end_ns))
 		return MU_ERR_TIMEOUT;
 	mu_priority_raise_above(&priority);
-	left.lender = priority.above ? lender : NULL;
+	copy->lender = priority.above ? lender : NULL;
 	status =
-	    mu_process_copy_reap_ended(&left, work->asked.target, end_ns, NULL);
+	    mu_process_copy_reap_ended(copy, work->asked.target, end_ns, NULL);
 	mu_priority_restore(&priority);
 	return status;
 }
@@ -93,5 +93,6 @@ mu_keeper_drop_left(struct mu_keeper_work *work)
 	if (mu_proc_parent(pid) != target)
 		return;
 	work->copy.child = mu_proc_inner_pid(pid);
+	work->copy.ended = mu_proc_ended(mu_proc_state(pid, pid));
 	mu_keeper_drop(work, NULL);
 }

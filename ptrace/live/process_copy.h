@@ -40,6 +40,8 @@ struct mu_process_copy {
 	uintptr_t name, end; /* addresses in the copy: MU_REMOTE_COPY, and a
 				frame that exits */
 	struct mu_lender *lender; /* as in struct mu_wakeup */
+	bool ended; /* its tracer has waited for its end: its parent may have
+		       done so, too, and another process may have its number */
 };
 
 /*
@@ -90,10 +92,10 @@ bool mu_process_copy_was_killed(const struct mu_process_copy *copy);
 /*
  * Kill the copy and wait for it as its tracer; it is then a zombie of its
  * parent, which mu_process_copy_reap_ended() makes reap it. Freeing its memory
- * takes a while; returns false if DEADLINE_NS comes first.
+ * takes a while; returns false if DEADLINE_NS comes first. Does nothing if the
+ * copy has ended.
  */
-bool mu_process_copy_end(
-    const struct mu_process_copy *copy, uint64_t deadline_ns);
+bool mu_process_copy_end(struct mu_process_copy *copy, uint64_t deadline_ns);
 
 /*
  * Make the copy execute CALL, which must return and affect nothing but the

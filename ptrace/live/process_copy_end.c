@@ -224,10 +224,14 @@ visit(void *ctx, int tid)
 	    mu_sys_now_ns() < reaping->deadline_ns;
 }
 
+/* A process with another parent has the number of the copy again. */
 static bool
-is_reaped(const struct mu_process_copy *copy)
+is_reaped(const struct mu_process_copy *copy, pid_t pid)
 {
-	return mu_sys_kill(copy->pid, 0) == -ESRCH;
+	pid_t parent = mu_proc_parent(copy->pid);
+
+	return mu_sys_kill(copy->pid, 0) == -ESRCH ||
+	    (parent != 0 && parent != pid);
 }
 
 /* Two rounds: the first uses only threads that will not notice the stop. */
@@ -279,18 +283,22 @@ mu_process_copy_was_killed(const struct mu_process_copy *copy)
 	siginfo_t info = { 0 };
 
 	return copy->pid != 0 &&
-	    (mu_syscall6(SYS_waitid, P_PID, copy->pid, (long)&info,
-		 WEXITED | WSTOPPED | WNOHANG | WNOWAIT | MU_WALL, 0, 0) < 0 ||
+	    (copy->ended ||
+		mu_syscall6(SYS_waitid, P_PID, copy->pid, (long)&info,
+		    WEXITED | WSTOPPED | WNOHANG | WNOWAIT | MU_WALL, 0,
+		    0) < 0 ||
 		info.si_pid == copy->pid);
 }
 
 bool
-mu_process_copy_end(const struct mu_process_copy *copy, uint64_t deadline_ns)
+mu_process_copy_end(struct mu_process_copy *copy, uint64_t deadline_ns)
 {
 	struct mu_wakeup wakeup;
 	int status = 0;
 	pid_t got;
 
+	if (copy->ended)
+		return true;
 	/*
 	 * The copy may belong to another user, and CAP_SYS_PTRACE does not
 	 * include CAP_KILL.
@@ -309,7 +317,8 @@ mu_process_copy_end(const struct mu_process_copy *copy, uint64_t deadline_ns)
 		mu_wakeup_wait(deadline_ns);
 	}
 	mu_wakeup_close(&wakeup);
-	return got != 0;
+	copy->ended = got != 0;
+	return copy->ended;
 }
 
 /* WNOHANG: the injected wait must not block the program. */
@@ -348,7 +357,8 @@ mu_process_copy_reap_ended(const struct mu_process_copy *copy, pid_t pid,
 	 * The process may have reaped it by a wait with __WALL, or init may be
 	 * its parent by now.
 	 */
-	while (rounds < ROUNDS && !is_reaped(copy) && !mu_proc_is_over(pid)) {
+	while (
+	    rounds < ROUNDS && !is_reaped(copy, pid) && !mu_proc_is_over(pid)) {
 		reap_somewhere(&reaping);
 		if (reaping.status == MU_OK ||
 		    reaping.status == MU_ERR_PTRACE_SECCOMP ||
@@ -357,5 +367,6 @@ mu_process_copy_reap_ended(const struct mu_process_copy *copy, pid_t pid,
 		rounds += reaping.refused > 0;
 		mu_sys_sleep_ns(NAP_NS);
 	}
-	return is_reaped(copy) || mu_proc_is_over(pid) ? MU_OK : reaping.status;
+	return is_reaped(copy, pid) || mu_proc_is_over(pid) ? MU_OK
+							    : reaping.status;
 }

@@ -396,6 +396,49 @@ TEST(victim_executes_during)
 	ck_assert_int_eq(left, 0);
 }
 
+/* A child of ours with number PID; -1: only root may choose it (Linux 5.5). */
+static pid_t
+start_as(pid_t pid)
+{
+	const uint64_t arguments[10] = {
+		[4] = SIGCHLD, [8] = (uintptr_t)&pid, [9] = 1 /* set_tid */
+	};
+	pid_t child = (pid_t)syscall(SYS_clone3, arguments, sizeof(arguments));
+
+	while (child == 0)
+		pause();
+	return child;
+}
+
+/* Its parent has waited for it as well, and its number is another process's. */
+TEST(number_of_an_ended_copy)
+{
+	struct copied victim = copied_start(NULL);
+	struct mu_process_copy copy;
+	pid_t other;
+	int status;
+
+	must_stop(victim.pid);
+	must_copy();
+	mu_threads_release(&captured_threads);
+	ck_assert(mu_process_copy_end(&copied_copy, in_patience()));
+	copy = copied_copy;
+	must_drop(victim.pid);
+	other = start_as(copy.pid);
+	if (other < 0) {
+		printf("SKIPPED: number_of_an_ended_copy: no clone3() with a"
+		       " number (errno %d)\n",
+		    errno);
+	} else {
+		ck_assert_int_eq(other, copy.pid);
+		ck_assert(mu_process_copy_end(&copy, in_patience()));
+		kill(other, SIGUSR1); /* SIGKILL would come first */
+		ck_assert_int_eq(waitpid(other, &status, 0), other);
+		ck_assert_int_eq(WTERMSIG(status), SIGUSR1);
+	}
+	copied_end(&victim);
+}
+
 TEST(nothing_to_drop)
 {
 	copied_copy = (struct mu_process_copy) { 0 };
