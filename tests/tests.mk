@@ -222,6 +222,7 @@ check-stop-methods: tests $(STOP_METHOD_AIDS) ## the tests by ptrace and by sign
 check-faults: tests ## every failure of every system call of a pass
 	$(Q)BUILD=$(BUILD) FAULTS_FULL=1 TEST_TIMEOUT=3600 sh tests/run.sh \
 		$(BUILD)/tests/live/faults/test_fault_sweep \
+		$(BUILD)/tests/live/faults/test_fault_sweep_signal \
 		$(BUILD)/tests/live/faults/test_fault_stops
 
 # A program at full load, asked all the time. SOAK_SECONDS=1200, SOAK_SEED.

@@ -66,7 +66,7 @@ each_call(enum walk_method method, enum fault_role role, enum fault_act act,
 		.role = role, .nr = ANY_CALL, .act = act, .nth = 1
 	};
 
-	if (!walk_begin(&walk, method, role))
+	if (!walk_begin(&walk, method, role, false))
 		return;
 	while (walk_in_time(&walk) && spoil(&fault))
 		fault.nth +=

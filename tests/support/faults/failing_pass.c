@@ -4,16 +4,6 @@
 
 #define PAUSE_US 20000
 
-struct fault_record *
-fault_record_map(void)
-{
-	void *at = mmap(NULL, sizeof(struct fault_record),
-	    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	ck_assert_ptr_ne(at, MAP_FAILED);
-	return at;
-}
-
 static void
 fault_record_clear(struct fault_record *record)
 {

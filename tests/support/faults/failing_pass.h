@@ -105,9 +105,6 @@ struct fault_record {
 	unsigned num_pids;
 };
 
-/* One for the whole test program, mapped before anything is compared. */
-struct fault_record *fault_record_map(void);
-
 /* True if the act could be done. */
 bool fault_act(int listener, const struct fault *fault,
     const struct seccomp_notif *ask, pid_t tgid);

@@ -159,17 +159,29 @@ walk_wants(const struct walk *walk, int nr, unsigned nth)
 	return after == 0 || (before & (before + 1)) == 0;
 }
 
+#define SHARED_SIZE 65536
+
 void
 walk_pass(
     struct walk *walk, const struct fault *fault, struct failing_pass *failing)
 {
+	char *shared = NULL;
+
 	*failing = (struct failing_pass) {
 		.fault = fault,
 		.record = walk->record,
 		.no_ptrace = walk->method == METHOD_REFUSED,
 	};
 	walk_fault = fault;
+	if (walk->shares) {
+		shared = mmap(NULL, SHARED_SIZE, PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		ck_assert_ptr_ne(shared, MAP_FAILED);
+		*shared = 1;
+	}
 	walk->possible = failing_pass_run(failing);
+	if (shared != NULL)
+		munmap(shared, SHARED_SIZE);
 }
 
 static void
@@ -191,7 +203,8 @@ walk_print(const struct walk *walk)
 }
 
 bool
-walk_begin(struct walk *walk, enum walk_method method, enum fault_role role)
+walk_begin(struct walk *walk, enum walk_method method, enum fault_role role,
+    bool shares)
 {
 	const struct fault none = {
 		.role = role,
@@ -204,11 +217,12 @@ walk_begin(struct walk *walk, enum walk_method method, enum fault_role role)
 	memset(walk, 0, sizeof(*walk));
 	walk->method = method;
 	walk->role = role;
+	walk->shares = shares;
 	atexit(walk_print_fault);
 	mu_library.options.stop = method == METHOD_PTRACE ? MU_STOP_PTRACE
 	    : method == METHOD_SIGNAL                     ? MU_STOP_SIGNAL
 							  : MU_STOP_AUTO;
-	walk->record = fault_record_map();
+	walk->record = unsearched_map(sizeof(*walk->record));
 	belongings_begin(&walk->own);
 	walk_pass(walk, &none, &probe);
 	if (!walk->possible) {

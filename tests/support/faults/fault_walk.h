@@ -31,6 +31,7 @@ struct walk {
 	unsigned counts[NUM_ROLES][MAX_CALL];
 	struct noted_call noted[MAX_NOTED]; /* of ROLE */
 	unsigned num_noted;
+	bool shares;   /* the program has shared memory, in spoilt passes */
 	bool possible; /* there are seccomp listeners */
 	bool cut;      /* not all of it was walked */
 
@@ -61,8 +62,8 @@ void walk_pass(
     struct walk *walk, const struct fault *fault, struct failing_pass *failing);
 
 /* False, and said so, where it cannot be done. */
-bool walk_begin(
-    struct walk *walk, enum walk_method method, enum fault_role role);
+bool walk_begin(struct walk *walk, enum walk_method method,
+    enum fault_role role, bool shares);
 
 void walk_end(struct walk *walk);
 void walk_count(struct walk *walk, const struct failing_pass *failing);

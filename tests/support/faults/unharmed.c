@@ -23,6 +23,23 @@ struct steady {
 /* Handlers have no other way to it. */
 static struct steady *steady;
 
+/* /tmp is more often a tmpfs. */
+void *
+unsearched_map(size_t size)
+{
+	char path[] = "/var/tmp/mu-test-XXXXXX";
+	int fd = mkstemp(path);
+	void *at;
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_int_eq(ftruncate(fd, (off_t)size), 0);
+	at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ck_assert_ptr_ne(at, MAP_FAILED);
+	close(fd);
+	return at;
+}
+
 static void
 steady_on_number(int signo, siginfo_t *info, void *context)
 {
@@ -71,9 +88,7 @@ steady_begin(void)
 	pid_t pid, self = getpid();
 	int alive[2];
 
-	steady = mmap(NULL, sizeof(*steady), PROT_READ | PROT_WRITE,
-	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	ck_assert_ptr_ne(steady, MAP_FAILED);
+	steady = unsearched_map(sizeof(*steady));
 	action.sa_sigaction = steady_on_number;
 	ck_assert_int_eq(sigaction(STEADY_SIGNAL, &action, NULL), 0);
 	action.sa_flags = SA_RESTART;
