@@ -96,6 +96,7 @@ set_keeper(struct mu_process *process, struct mu_check_look *look)
 		.ask_wiped = process->ask_wiped,
 		.copied_ns = process->copied_ns,
 		.late_copies = process->late_copies,
+		.late = process->late,
 		.expected = process->expected,
 		.kept = process->kept,
 		.keep_all = check->reach.words.unaligned ||
@@ -171,6 +172,7 @@ take(void *subject, struct mu_check_look *look)
 		look->pause_ns = result->pause_ns;
 	note_room(process, look);
 	process->late_copies += result->copied_long;
+	process->late = result->late;
 	if (result->copied_long && result->copy_ns > process->copied_ns)
 		process->copied_ns = result->copy_ns;
 	if (status != MU_OK)

@@ -128,6 +128,7 @@ capture(struct collector *collector, struct mu_threads *threads,
 		mu_priority_raise(&priority);
 	status = mu_threads_stop_listed(
 	    threads, image->stop.until_ns, &image->job.why);
+	image->stop.late = threads->late;
 	if (status == MU_OK)
 		status = mu_caller_add(image);
 	if (status == MU_OK)
@@ -155,6 +156,15 @@ capture(struct collector *collector, struct mu_threads *threads,
 	mu_threads_release(threads);
 	mu_image_paused(image, threads->end_ns - threads->begin_ns);
 	return status;
+}
+
+/* Half of the time of the pass. */
+static uint64_t
+late_until(const struct mu_image *image)
+{
+	uint64_t now = mu_sys_now_ns(), end_ns = image->job.deadline_ns;
+
+	return end_ns > now ? now + (end_ns - now) / 2 : now;
 }
 
 static void
@@ -191,6 +201,10 @@ collector_body(void *arg)
 	if (status == MU_OK)
 		status = mu_pause_await_interruptible(
 		    image->job.pid, &image->job.why);
+	threads.late = image->stop.late;
+	if (status == MU_OK)
+		status = mu_threads_await_late(
+		    &threads, late_until(image), &image->job.why);
 	/* It takes some milliseconds. */
 	if (status == MU_OK && image->stop.ask_stacks)
 		threads.code.at.back = mu_remote_code_back(image->job.pid);
@@ -199,6 +213,9 @@ collector_body(void *arg)
 		if (await_gate(collector) == GATE_LEAVE)
 			mu_sys_exit(0);
 		status = capture(collector, &threads, &files);
+	} else {
+		/* Another try would wait as long: no stop has expired. */
+		image->stop.until_ns = image->job.deadline_ns;
 	}
 	collector->status = status;
 	mu_sys_exit(status == MU_OK ? 0 : 1);

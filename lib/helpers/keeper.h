@@ -57,6 +57,7 @@ struct mu_keeper_result {
 	struct mu_shared_pages shared; /* of the target; for a copy only */
 	size_t unasked;                /* threads that could not be asked */
 	struct mu_program_id program;  /* that the process ran in the stop */
+	pid_t late; /* the thread that did not stop in time; 0: none */
 };
 
 /* Written by the keeper before the copy's memory is released. */
@@ -82,6 +83,7 @@ struct mu_keeper {
 	bool ask_wiped;     /* read memory that fork clears, during the stop */
 	uint64_t copied_ns; /* time of a copy that came too late; 0: none */
 	unsigned late_copies;
+	pid_t late; /* result.late of the last try */
 	size_t expected; /* estimate of the bytes to be read besides a copy;
 			    SIZE_MAX: more than fits into a stop */
 	size_t kept;     /* of these at the last look; 0: not known */

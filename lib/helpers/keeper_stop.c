@@ -350,16 +350,29 @@ follow_exec(struct mu_keeper_self *self)
 	return status;
 }
 
+/* Wait for a thread that was late before, for at most half of the time. */
+static enum mu_status
+await_late(struct mu_keeper_self *self, struct mu_threads *threads)
+{
+	uint64_t now = mu_sys_now_ns(), end_ns = self->asked->deadline_ns;
+
+	threads->late = self->asked->late;
+	return mu_threads_await_late(threads,
+	    end_ns > now ? now + (end_ns - now) / 2 : now, &self->result->why);
+}
+
 /* The threads are stopped in here, within the time limit. */
 enum mu_status
 mu_keeper_stop_and_take(struct mu_keeper_self *self, struct mu_threads *threads,
     const struct mu_kernel_files *files)
 {
+	enum mu_status status = await_late(self, threads);
 	uint64_t stop_ns = mu_sys_now_ns() + self->asked->max_pause_ns;
 	bool last = stop_ns > self->asked->deadline_ns;
 	struct mu_priority priority;
-	enum mu_status status;
 
+	if (status != MU_OK)
+		return status;
 	if (last)
 		stop_ns = self->asked->deadline_ns;
 	self->work->stop_ns = stop_ns;
@@ -368,6 +381,7 @@ mu_keeper_stop_and_take(struct mu_keeper_self *self, struct mu_threads *threads,
 		threads->lender = &self->lender;
 	status = mu_threads_stop_listed(threads, stop_ns, &self->result->why);
 	self->result->stopped_long = status == MU_ERR_TIMEOUT && !last;
+	self->result->late = threads->late;
 	/* A longer stop would not help. */
 	if (status == MU_ERR_TIMEOUT && last)
 		mu_why(&self->result->why, status,

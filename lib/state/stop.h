@@ -40,6 +40,7 @@ struct mu_stop {
 	bool alone; /* no other thread or process had this memory when the image
 		       was taken */
 	bool expired;   /* a thread did not stop, but time is left */
+	pid_t late;     /* that thread, if ptrace was tried; 0: none */
 	bool blocked;   /* a thread blocks every signal, perhaps briefly */
 	bool abandoned; /* a thread in the handler still uses the arena */
 

@@ -256,6 +256,7 @@ timed_out(const struct capture *cap, pid_t tid)
 {
 	int state = mu_proc_state(cap->out->pid, tid);
 
+	cap->out->late = tid;
 	return mu_why(cap->why, MU_ERR_TIMEOUT,
 	    "thread %d of process %d did not stop in time (state %c)" MU_CURE
 	    "allow a longer stop (option max_pause)",
@@ -395,6 +396,69 @@ out_of_time(const struct mu_threads *out, struct mu_why *why)
 	    out->pid, out->rescans);
 }
 
+static struct mu_tracee *
+find_late(const struct mu_threads *out)
+{
+	size_t i;
+
+	for (i = 0; out->late != 0 && i < out->count; i++)
+		if (out->tracees[i].tid == out->late)
+			return &out->tracees[i];
+	return NULL;
+}
+
+/* The calls that malloc makes, some with the lock of an arena. */
+static bool
+may_hold_arena(pid_t pid, pid_t tid)
+{
+	switch (mu_proc_call(pid, tid)) {
+	case SYS_brk:
+	case SYS_mmap:
+	case SYS_munmap:
+	case SYS_mremap:
+	case SYS_mprotect:
+	case SYS_madvise:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
+ * The thread stays stopped, as it may begin another such call at once. But the
+ * locks of malloc are taken before the other threads of our own process stop.
+ */
+enum mu_status
+mu_threads_await_late(
+    struct mu_threads *out, uint64_t deadline_ns, struct mu_why *why)
+{
+	struct capture cap = { .out = out, .why = why };
+	struct mu_tracee *late = find_late(out);
+	enum mu_status status;
+	int state;
+
+	if (late == NULL)
+		return MU_OK;
+	mu_wakeup_open(&cap.wakeup, NULL);
+	status = seize_one(&cap, late);
+	if (status == MU_OK && late->state == MU_TRACEE_SEIZED &&
+	    !mu_tracee_await(late, out->pid, &cap.wakeup, deadline_ns)) {
+		state = mu_proc_state(out->pid, late->tid);
+		status = mu_why(why, MU_ERR_TIMEOUT,
+		    "thread %d of process %d is in a long system call (state"
+		    " %c): all others would stay stopped until that is over" MU_CURE
+		    "ask again later",
+		    late->tid, out->pid, state < 0 ? '?' : state);
+	}
+	if (status == MU_OK && out->except != 0 && mu_tracee_stopped(late) &&
+	    may_hold_arena(out->pid, late->tid))
+		mu_tracee_detach(late);
+	if (status != MU_OK)
+		mu_threads_release(out);
+	mu_wakeup_close(&cap.wakeup);
+	return status;
+}
+
 enum mu_status
 mu_threads_stop_listed(
     struct mu_threads *out, uint64_t deadline_ns, struct mu_why *why)
@@ -407,6 +471,7 @@ mu_threads_stop_listed(
 	};
 	enum mu_status status = MU_OK;
 
+	out->late = 0;
 	out->code.at.call = 0;
 	out->begin_ns = mu_sys_now_ns();
 	out->end_ns = 0;

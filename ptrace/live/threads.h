@@ -27,6 +27,7 @@ struct mu_threads_hooks {
 
 struct mu_threads {
 	pid_t pid, except;
+	pid_t late; /* the thread that did not stop in time; 0: none */
 	struct mu_tracee *tracees; /* sorted by tid; all stopped after MU_OK */
 	size_t count, max;
 	size_t rescans; /* listings until none showed a new thread; the last one
@@ -53,8 +54,11 @@ enum mu_status mu_threads_list(pid_t pid, pid_t **tids, size_t *count,
     struct mu_arena *arena, struct mu_why *why);
 
 /*
- * Stop every thread of PID except EXCEPT (0: none), in two steps. The first,
- * before the stop, initialises OUT and lists the threads. The second stops
+ * Stop every thread of PID except EXCEPT (0: none), in three steps. The first,
+ * before the stop, initialises OUT and lists the threads. The second is for a
+ * thread that did not come to an earlier stop in time, to which the caller sets
+ * out->late: it stops that thread alone, while all others run, as it may be in
+ * a long system call. MU_ERR_TIMEOUT: nothing is stopped. The third step stops
  * them, and lists them again until a listing shows no new one. A thread that
  * ends is dropped, which is not an error; so is a zombie group leader. After
  * MU_OK all threads were stopped at one moment; only SIGKILL can change that.
@@ -64,11 +68,12 @@ enum mu_status mu_threads_list(pid_t pid, pid_t **tids, size_t *count,
  * MU_ERR_PTRACE_*, MU_ERR_NOT_DUMPABLE, MU_ERR_ALREADY_TRACED,
  * MU_ERR_NO_PERMISSION: refused, and WHY has the cause and its remedy.
  * MU_ERR_TARGET_GONE: the process ended. MU_ERR_TIMEOUT: DEADLINE_NS
- * (CLOCK_MONOTONIC) passed, perhaps because a thread is in uninterruptible
- * sleep, as in vfork().
+ * (CLOCK_MONOTONIC) passed; out->late is the thread that did not stop, or 0.
  */
 enum mu_status mu_threads_prepare(struct mu_threads *out, pid_t pid,
     pid_t except, struct mu_arena *arena, struct mu_why *why);
+enum mu_status mu_threads_await_late(
+    struct mu_threads *out, uint64_t deadline_ns, struct mu_why *why);
 enum mu_status mu_threads_stop_listed(
     struct mu_threads *out, uint64_t deadline_ns, struct mu_why *why);
 

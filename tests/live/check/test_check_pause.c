@@ -10,6 +10,7 @@
 
 #include "lib/check/check.h"
 #include "tests/support/clock.h"
+#include "tests/support/stop/long_call.h"
 #include "tests/support/stop/target_process.h"
 #include "tests/support/suite.h"
 
@@ -190,9 +191,19 @@ be_in_long_calls(void)
 	}
 }
 
+/* The same, one after the other. */
+static void
+be_in_endless_calls(void)
+{
+	shared->ready = true;
+	while (long_call())
+		continue;
+	shared->cannot = true;
+}
+
 static void (*const plays[])(void) = { be_in_vfork, be_big, be_monitored,
 	be_middling, be_emptied, be_big_and_left_out, be_in_short_vforks,
-	be_in_long_vforks, be_in_long_calls };
+	be_in_long_vforks, be_in_long_calls, be_in_endless_calls };
 
 enum play {
 	IN_VFORK,
@@ -203,7 +214,8 @@ enum play {
 	BIG_LEFT_OUT,
 	SHORT_VFORKS,
 	LONG_VFORKS,
-	LONG_CALLS
+	LONG_CALLS,
+	ENDLESS_CALLS
 };
 
 /* A separate program: this one, with "PLAY FD" on its command line. */
@@ -340,6 +352,36 @@ TEST_LOOP(thread_in_a_long_call, 0, 2)
 	}
 	if (shared->cannot)
 		printf("SKIPPED: no MADV_POPULATE_WRITE\n");
+	end();
+}
+
+/*
+ * _i: auto, fork, read. The first stop has no time for it; the next one begins
+ * when a call has ended. On a busy machine the other thread may be late.
+ */
+TEST_LOOP(thread_in_endless_calls, 0, 3)
+{
+	struct mu_check check = {
+		.stop = (enum mu_check_stop)_i,
+		.timeout_ns = 200000 * MS,
+		.max_pause_ns = 100 * MS,
+	};
+	struct mu_report answer;
+	enum mu_status status;
+	char words[32];
+	int tries = 10;
+
+	start(ENDLESS_CALLS);
+	check.pid = target;
+	snprintf(words, sizeof(words), "thread %d of process", target);
+	do {
+		status = mu_check_process(&check, &answer);
+		ck_assert_msg(strstr(answer.info.reason, words) == NULL, "%s",
+		    answer.info.reason);
+		mu_check_release(&answer);
+	} while (status == MU_ERR_TIMEOUT && --tries > 0);
+	ck_assert_int_eq(status, MU_OK);
+	ck_assert(!shared->cannot);
 	end();
 }
 

@@ -16,6 +16,7 @@
 #include "ptrace/live/pause.h"
 #include "tests/support/clock.h"
 #include "tests/support/hide.h"
+#include "tests/support/stop/long_call.h"
 #include "tests/support/suite.h"
 
 #define MS (1000 * 1000ull)
@@ -80,6 +81,51 @@ TEST_LOOP(thread_in_vfork, 0, 3)
 	pthread_join(waiting, NULL);
 	ck_assert(GetUnreachableMemory(&info, 10));
 	FreeUnreachableMemoryInfo(&info);
+}
+
+static bool
+is_refused(const struct UnreachableMemoryInfo *info)
+{
+	switch (info->status) {
+	case MEMUNREACHABLE_PTRACE_SECCOMP:
+	case MEMUNREACHABLE_PTRACE_YAMA:
+	case MEMUNREACHABLE_ALREADY_TRACED:
+	case MEMUNREACHABLE_NO_PERMISSION:
+		printf("SKIPPED: ptrace is refused here\n");
+		return true;
+	default:
+		return false;
+	}
+}
+
+static _Atomic bool in_calls, end_calls;
+
+static void *
+be_in_long_calls(void *arg)
+{
+	in_calls = true;
+	while (!end_calls)
+		ck_assert(long_call());
+	return arg;
+}
+
+/* The stop has no time for it, so the next one begins when a call has ended. */
+TEST(thread_in_long_calls)
+{
+	struct UnreachableMemoryInfo info = { 0 };
+	pthread_t calling;
+
+	mu_library.options.stop = MU_STOP_PTRACE;
+	mu_library.options.max_pause = 100;
+	mu_library.options.timeout = 200000;
+	pthread_create(&calling, NULL, be_in_long_calls, NULL);
+	while (!in_calls)
+		nap_ms(1);
+	ck_assert_msg(GetUnreachableMemory(&info, 10) || is_refused(&info),
+	    "%s", info.reason);
+	FreeUnreachableMemoryInfo(&info);
+	end_calls = true;
+	pthread_join(calling, NULL);
 }
 
 #define BIG ((size_t)512 << 20)
@@ -163,21 +209,6 @@ end_watch(void)
 {
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
-}
-
-static bool
-is_refused(const struct UnreachableMemoryInfo *info)
-{
-	switch (info->status) {
-	case MEMUNREACHABLE_PTRACE_SECCOMP:
-	case MEMUNREACHABLE_PTRACE_YAMA:
-	case MEMUNREACHABLE_ALREADY_TRACED:
-	case MEMUNREACHABLE_NO_PERMISSION:
-		printf("SKIPPED: ptrace is refused here\n");
-		return true;
-	default:
-		return false;
-	}
 }
 
 /* A fork in the asking thread would never return. That of a helper is ended. */

@@ -5,6 +5,7 @@
  */
 #include "ptrace/live/registers.h"
 #include "tests/support/stop/captured.h"
+#include "tests/support/stop/long_call.h"
 #include "tests/support/suite.h"
 
 static const int thread_counts[] = { 1, 2, 10, 1024 };
@@ -160,6 +161,69 @@ TEST(thread_churn)
 		mu_arena_close(&captured_arena);
 		threaded_await(&threaded.shared->created, created + 20);
 	}
+	threaded_end(&threaded);
+}
+
+#define SHORT_NS (20 * 1000 * 1000ull)
+
+static void *
+call_for_long(void *arg)
+{
+	threaded_shared->words[0] = (uintptr_t)syscall(SYS_gettid);
+	while (!threaded_get(&threaded_shared->quit))
+		ck_assert(long_call());
+	return arg;
+}
+
+static void
+be_in_long_calls(struct threaded_shared *shared)
+{
+	threaded_spawn(call_for_long, NULL);
+	while (*(volatile uintptr_t *)&shared->words[0] == 0)
+		usleep(100);
+}
+
+static pid_t late;
+
+static void
+must_run_unless_late(pid_t pid, pid_t tid)
+{
+	if (tid == late)
+		must_be_in_trace_stop(pid, tid);
+	else
+		threaded_thread_is_free(pid, tid);
+}
+
+/* All others run until the thread has stopped for which there was no time. */
+TEST(thread_in_long_calls)
+{
+	struct threaded_child threaded = threaded_start(3, be_in_long_calls);
+	enum mu_status status;
+	int tries = 100;
+
+	late = (pid_t)threaded.shared->words[0];
+	do
+		status = stop_threads(&captured_threads, threaded.pid, 0,
+		    &captured_arena, mu_sys_now_ns() + SHORT_NS, NULL,
+		    &captured_why);
+	while (captured_threads.late != late && --tries > 0);
+	ck_assert_int_eq(status, MU_ERR_TIMEOUT);
+	ck_assert_int_eq(captured_threads.late, late);
+
+	ck_assert_int_eq(mu_threads_prepare(&captured_threads, threaded.pid, 0,
+			     &captured_arena, &captured_why),
+	    MU_OK);
+	captured_threads.late = late;
+	status = mu_threads_await_late(
+	    &captured_threads, in_patience(), &captured_why);
+	ck_assert_msg(status == MU_OK, "%s", captured_why.text);
+	threaded_each(threaded.pid, must_run_unless_late);
+	status = mu_threads_stop_listed(
+	    &captured_threads, in_patience(), &captured_why);
+	ck_assert_msg(status == MU_OK, "%s", captured_why.text);
+	ck_assert_uint_eq(captured_threads.count, 5);
+	threaded_each(threaded.pid, must_be_in_trace_stop);
+	mu_threads_release(&captured_threads);
 	threaded_end(&threaded);
 }
 
