@@ -7,6 +7,9 @@
 #include "lib/explain/explaining.h"
 #include "mu/text.h"
 
+/* More say that an object lives for ever (CPython 3.12), or are damaged. */
+#define USES_MAX ((uintptr_t)1 << 28)
+
 #define STRINGS_LIMIT ((size_t)1 << 30)
 
 /* Names may take half of the time that is left, and as long as this. */
@@ -103,29 +106,30 @@ name_thread(struct mu_retained *retained)
 }
 
 /*
- * The control blocks of libstdc++'s std::shared_ptr have the number of owners
- * behind the pointer to the vtable. Each owner has a pointer to the block's
- * begin, and a weak_ptr has one, too: more references than owners say nothing.
+ * Each owner of an object that counts has a pointer to its begin. Others may
+ * have one, too (a weak_ptr, an old word of a stack): more references than
+ * owners say nothing.
  */
 static void
 count_owners(struct mu_explaining *explaining, struct mu_why_held *why)
 {
 	const struct mu_step *last =
 	    why->num_steps == 0 ? NULL : &why->path[why->num_steps - 1];
+	unsigned more;
 	uintptr_t word;
-	size_t i;
+	size_t i, at;
 
-	if (last == NULL || last->type == NULL || !last->certain ||
-	    strstr(last->type, "shared_ptr control block") == NULL ||
-	    why->num_referrers == 0 ||
+	if (last == NULL || !last->certain || why->num_referrers == 0 ||
 	    why->num_referrers < why->total_referrers ||
+	    !mu_type_counter_place(last->counter, &at, &more) ||
 	    !mu_snapshot_word(
-		explaining->snap, last->address + sizeof(word), &word))
+		explaining->snap, last->address + last->object + at, &word) ||
+	    (word & UINT32_MAX) > USES_MAX)
 		return;
-	why->counts = true;
-	why->uses = word & UINT32_MAX;
+	why->counter = mu_type_counter_name(last->counter);
+	why->uses = (word & UINT32_MAX) + more;
 	for (i = 0; i < why->num_referrers; i++)
-		why->references += why->referrers[i].into == 0;
+		why->references += why->referrers[i].into == last->object;
 }
 
 static void

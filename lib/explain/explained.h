@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "lib/symbolize/symbols.h"
+#include "lib/types/type.h"
 #include "mu/arena.h"
 
 /* What is wanted; all zero: nothing. */
@@ -62,12 +63,14 @@ struct mu_step {
 				if it leads to another part; or NULL */
 	bool certain;        /* the type is proven, otherwise probable */
 	bool content;        /* it is what the bytes look like */
-	uintptr_t address;   /* where the place begins; 0: not in memory */
-	size_t size;         /* bytes; 0: not known */
-	bool points;         /* OFFSET and INTO are known */
-	size_t offset;       /* of the pointer, from ADDRESS */
-	size_t into;         /* what it points to, from the next one's begin */
-	pid_t thread;        /* 0: none */
+	enum mu_type_counter counter; /* of the object at OBJECT of a block */
+	size_t object;
+	uintptr_t address; /* where the place begins; 0: not in memory */
+	size_t size;       /* bytes; 0: not known */
+	bool points;       /* OFFSET and INTO are known */
+	size_t offset;     /* of the pointer, from ADDRESS */
+	size_t into;       /* what it points to, from the next one's begin */
+	pid_t thread;      /* 0: none */
 	const char *thread_name; /* or NULL */
 	const char *function;    /* whose frame it is in, or that allocated it;
 				    or NULL */
@@ -99,10 +102,10 @@ struct mu_why_held {
 	size_t num_referrers;
 	size_t total_referrers; /* more, if there are very many */
 
-	/* If the block counts its references, and all were found: */
-	bool counts;
-	size_t uses;       /* what it says */
-	size_t references; /* how many there are */
+	/* If the object counts its references, and all were found: */
+	const char *counter; /* its name; otherwise NULL */
+	size_t uses;         /* what it says */
+	size_t references;   /* how many there are */
 };
 
 /* The blocks of a type that is asked for. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/explain/typed_walk.h"
+#include "lib/types/gobject.h"
 
 #define ASKED ((size_t)4096)          /* questions at a time */
 #define SINGLE_MAX ((size_t)1 << 17)  /* blocks asked for one by one */
@@ -51,6 +52,8 @@ struct finding {
 	struct size *sizes;
 	size_t num_sizes;
 	struct batch *batch;
+	bool gobjects;   /* they are there */
+	bool tags;       /* objects with tags are */
 	bool of_classes; /* the batch asks for classes */
 	size_t singles;
 	uint32_t *declared; /* blocks found by themselves to be of a declared
@@ -58,9 +61,36 @@ struct finding {
 	size_t num_declared, max_declared;
 };
 
-static uint64_t
-key_of(const struct mu_places *places, const struct mu_block *block)
+static bool
+has_file(const struct mu_snapshot *snap, const char *name)
 {
+	size_t i;
+
+	for (i = 0; i < snap->num_mappings; i++)
+		if (strstr(snap->mappings[i].name, name) != NULL)
+			return true;
+	return false;
+}
+
+/* True if there is a class of GObject at ADDRESS: see lib/types/gobject.h. */
+static bool
+is_gtype_class(const struct finding *finding, uintptr_t address)
+{
+	const struct mu_snapshot *snap = finding->places->snap;
+	uintptr_t type, self;
+
+	if (!finding->gobjects || !mu_snapshot_word(snap, address, &type))
+		return false;
+	if (type == MU_GTYPE_OBJECT)
+		return true;
+	return mu_range_has(finding->places->blocks->envelope, type) &&
+	    mu_snapshot_word(snap, type + MU_GTYPE_SELF, &self) && self == type;
+}
+
+static uint64_t
+key_of(const struct finding *finding, const struct mu_block *block)
+{
+	const struct mu_places *places = finding->places;
 	size_t size = mu_range_size(block->range);
 	const struct mu_mapping *mapping;
 	uintptr_t word;
@@ -68,9 +98,12 @@ key_of(const struct mu_places *places, const struct mu_block *block)
 	if (size < sizeof(word) || size >= CLASS_SIZES)
 		return 0;
 	memcpy(&word, block->view, sizeof(word));
-	if (word == 0 || word >> CLASS_SHIFT != 0 ||
-	    mu_range_has(places->blocks->envelope, word))
+	if (word == 0 || word >> CLASS_SHIFT != 0)
 		return 0;
+	if (mu_range_has(places->blocks->envelope, word))
+		return is_gtype_class(finding, word)
+		    ? (uint64_t)size << CLASS_SHIFT | word
+		    : 0;
 	mapping = mu_snapshot_mapping(places->snap, word);
 	if (mapping == NULL || mapping->name[0] != '/')
 		return 0;
@@ -133,6 +166,7 @@ mu_live_types_add(struct mu_live_types *live, const struct mu_places *places,
 		known = &live->types[live->names[at]];
 		if (known->certain == type->certain &&
 		    known->source == type->source &&
+		    known->offset == type->offset &&
 		    known->stride == type->stride &&
 		    known->elements == type->elements &&
 		    strcmp(known->name, type->name) == 0)
@@ -158,6 +192,8 @@ number_of(struct finding *finding, const struct mu_type *type)
 		.certain = type->certain,
 		.content = type->source == MU_TYPE_CONTENT,
 		.source = type->source,
+		.counter = type->counter,
+		.offset = type->offset,
 		.id = type->id,
 		.least = SIZE_MAX,
 	};
@@ -225,6 +261,10 @@ take_type(struct finding *finding, size_t i)
 		finding->classes[number].type = type;
 		return;
 	}
+	/* A guess is better than another one. */
+	if (finding->live->of[number] != 0 &&
+	    !finding->live->types[type].certain)
+		return;
 	finding->live->of[number] = type;
 	if (finding->live->types[type].id != 0 &&
 	    mu_arena_room(finding->places->tables, finding->declared,
@@ -280,7 +320,7 @@ note_class(void *ctx, const struct mu_block *block)
 
 	if (!mu_block_marked(block))
 		return true;
-	key = key_of(finding->places, block);
+	key = key_of(finding, block);
 	class = key == 0 ? NULL : class_of(finding, key);
 	if (class != NULL && class->key == 0)
 		*class = (struct class) { key, block->number, 0 };
@@ -312,21 +352,29 @@ take_class(void *ctx, const struct mu_block *block)
 
 	if (!mu_block_marked(block))
 		return true;
-	key = key_of(finding->places, block);
+	key = key_of(finding, block);
 	class = key == 0 ? NULL : class_of(finding, key);
 	if (class != NULL)
 		finding->live->of[block->number] = class->type;
 	return !mu_deadline_passed(finding->deadline, 16);
 }
 
-/* What is of no known class, and not declared, is asked for by itself. */
+/*
+ * What is of no known class, and not declared, is asked for by itself; what may
+ * be declared, too, if it can have a tag that says better.
+ */
 static bool
 take_block(void *ctx, const struct mu_block *block)
 {
 	struct finding *finding = ctx;
+	uint16_t *of = &finding->live->of[block->number];
+	const struct mu_live_type *known = &finding->live->types[*of];
 	struct size *size;
 
-	if (!mu_block_marked(block) || finding->live->of[block->number] != 0)
+	if (!mu_block_marked(block) ||
+	    (*of != 0 &&
+		(!finding->tags || known->certain ||
+		    known->source != MU_TYPE_DWARF)))
 		return true;
 	size = size_of(finding, mu_range_size(block->range));
 	if (size != NULL && size->asked < OF_SIZE &&
@@ -334,8 +382,8 @@ take_block(void *ctx, const struct mu_block *block)
 		finding->singles++;
 		size->asked++;
 		add_question(finding, block, block->number);
-	} else {
-		finding->live->of[block->number] = UNASKED;
+	} else if (*of == 0) {
+		*of = UNASKED;
 	}
 	return !mu_deadline_passed(finding->deadline, 16);
 }
@@ -404,6 +452,11 @@ open_finding(struct finding *finding)
 	finding->sizes =
 	    mu_arena_alloc_table(tables, SIZES_MAX, sizeof(*finding->sizes));
 	live->names = mu_arena_alloc_table(tables, NAMES, sizeof(*live->names));
+	finding->gobjects =
+	    has_file(finding->places->snap, "/libgobject-2.0.so");
+	finding->tags = finding->gobjects ||
+	    has_file(finding->places->snap, "/libpython3.") ||
+	    has_file(finding->places->snap, "/python3");
 	finding->batch = mu_arena_alloc(tables, 1, sizeof(*finding->batch));
 	if (live->of == NULL || finding->classes == NULL ||
 	    finding->sizes == NULL || live->names == NULL ||

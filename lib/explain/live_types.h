@@ -19,6 +19,8 @@ struct mu_live_type {
 	bool certain;     /* proven, otherwise probable */
 	bool content;     /* what the bytes look like: "text" */
 	enum mu_type_source source;
+	enum mu_type_counter counter;
+	size_t offset;      /* of the object, from the block's begin */
 	mu_declared_id id;  /* for questions about it; 0: not known */
 	uint32_t stride;    /* bytes of an element of a row; 0: it is none */
 	uint32_t elements;  /* of the row; 0: as many as fit */

@@ -513,6 +513,8 @@ ask_types(struct mu_places *places, struct typing *typing)
 		typing->steps[i]->type = mu_places_keep(places, type->name);
 		typing->steps[i]->certain = type->certain;
 		typing->steps[i]->content = type->source == MU_TYPE_CONTENT;
+		typing->steps[i]->counter = type->counter;
+		typing->steps[i]->object = type->offset;
 	}
 	typing->count = 0;
 }

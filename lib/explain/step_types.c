@@ -298,6 +298,8 @@ name_block(struct mu_explaining *explaining, struct mu_step *step)
 	step->type = mu_live_type_name(&explaining->places, type, step->size);
 	step->certain = type->certain;
 	step->content = type->content;
+	step->counter = type->counter;
+	step->object = type->offset;
 	declared = mu_declared_types_known(&explaining->typed.types, type->id);
 	if (!step->points || declared == NULL)
 		return;

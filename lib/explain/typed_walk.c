@@ -526,10 +526,12 @@ add_block(void *ctx, const struct mu_block *block)
 	if (!mu_block_marked(block))
 		return true;
 	type = walk->live->of[block->number];
+	/* What an object with a tag has is declared by a name alone. */
 	if (walk->live->types[type].id != 0)
 		push(walk,
 		    (struct object) { .block = block->number,
-			.certain = walk->live->types[type].certain });
+			.certain = walk->live->types[type].certain &&
+			    walk->live->types[type].source != MU_TYPE_TAG });
 	return !walk->no_memory;
 }
 

@@ -190,6 +190,7 @@ mu_wire_write(
 		.type_site = number_of(writer, answer->type.site),
 		.type_source = (uint16_t)answer->type.source,
 		.type_certain = answer->type.certain,
+		.type_counter = answer->type.counter,
 		.type_offset = answer->type.offset,
 		.type_id = answer->type.id,
 		.declared = declared != NULL,
@@ -277,10 +278,12 @@ read_type(const struct mu_wire_reader *reader,
 	*type = (struct mu_type) {
 		.source = (enum mu_type_source)wire->type_source,
 		.certain = wire->type_certain == 1,
+		.counter = (enum mu_type_counter)wire->type_counter,
 		.offset = (size_t)wire->type_offset,
 		.id = wire->type_id,
 	};
 	return wire->type_source < MU_TYPE_SOURCES && wire->type_certain <= 1 &&
+	    wire->type_counter < MU_COUNTERS &&
 	    find_string(reader, wire->type, &type->name) &&
 	    find_string(reader, wire->type_text, &type->text) &&
 	    find_string(reader, wire->type_site, &type->site);

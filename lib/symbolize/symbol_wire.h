@@ -53,7 +53,8 @@ struct mu_wire_symbol {
 	uint32_t build_id, function, file, line;
 	uint32_t detail; /* enum mu_symbols_detail */
 	uint32_t num_inlined;
-	uint32_t type, type_text, type_site, reserved;
+	uint32_t type, type_text, type_site;
+	uint32_t type_counter; /* enum mu_type_counter */
 	uint16_t type_source, type_certain;
 	uint32_t declared; /* 1: a mu_wire_declared follows the inlined */
 	uint64_t type_offset, type_id;

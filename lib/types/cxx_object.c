@@ -6,7 +6,8 @@
 #include "lib/types/container_part.h"
 
 #define WORD sizeof(uintptr_t)
-#define LOOKED_AT 8   /* words from the begin, for the first vptr */
+#define LOOKED_AT 8 /* words from the begin, for the first vptr */
+#define LIBCXX "std::__1::"
 #define UNUSED_MAX 32 /* bytes at the end that malloc() adds at most */
 
 /* Objects of one class at equal distances. */
@@ -98,8 +99,13 @@ describe(const struct mu_block_head *head, const struct mu_vtable *vtable,
 		type->stride = row.stride * WORD;
 	}
 	if (type->offset == 0 && row.count == 1 &&
-	    mu_container_part(vtable->name, name, MU_TYPE_NAME_SIZE))
+	    mu_container_part(vtable->name, name, MU_TYPE_NAME_SIZE)) {
+		/* Of these only control blocks have vtables. */
 		type->source = MU_TYPE_CONTAINER;
+		type->counter = strncmp(vtable->name, LIBCXX, strlen(LIBCXX))
+		    ? MU_COUNTER_SHARED
+		    : MU_COUNTER_SHARED_CXX;
+	}
 }
 
 bool

@@ -104,6 +104,7 @@ mu_python_object_find(struct mu_symbols *symbols,
 		*type = (struct mu_type) {
 			.name = name,
 			.source = MU_TYPE_TAG,
+			.counter = MU_COUNTER_PYTHON,
 			.certain = true,
 			.offset = before,
 		};

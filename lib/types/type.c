@@ -19,6 +19,30 @@ mu_type_source_word(enum mu_type_source source)
 	return words[source];
 }
 
+const char *
+mu_type_counter_name(enum mu_type_counter counter)
+{
+	static const char *const names[MU_COUNTERS] = {
+		[MU_COUNTER_NONE] = NULL,
+		[MU_COUNTER_SHARED] = "use_count",
+		[MU_COUNTER_SHARED_CXX] = "use_count",
+		[MU_COUNTER_GOBJECT] = "ref_count",
+		[MU_COUNTER_PYTHON] = "ob_refcnt",
+	};
+
+	return names[counter];
+}
+
+bool
+mu_type_counter_place(enum mu_type_counter counter, size_t *at, unsigned *more)
+{
+	/* Behind a pointer to a vtable or a class; a PyObject begins with it.
+	 */
+	*at = counter == MU_COUNTER_PYTHON ? 0 : sizeof(uintptr_t);
+	*more = counter == MU_COUNTER_SHARED_CXX ? 1 : 0;
+	return counter != MU_COUNTER_NONE;
+}
+
 /* Where the dimensions that ELEMENT itself has begin: "[16]" of "float[16]". */
 static size_t
 own_dimensions(const char *element)

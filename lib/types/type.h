@@ -22,11 +22,22 @@ enum mu_type_source {
 	MU_TYPE_SOURCES
 };
 
+/* What an object counts the references to it in. */
+enum mu_type_counter {
+	MU_COUNTER_NONE,
+	MU_COUNTER_SHARED,     /* in the control block of a std::shared_ptr */
+	MU_COUNTER_SHARED_CXX, /* the same of libc++, which counts from 0 */
+	MU_COUNTER_GOBJECT,
+	MU_COUNTER_PYTHON,
+	MU_COUNTERS
+};
+
 struct mu_type {
 	const char *name; /* demangled; NULL: not known */
 	const char *text; /* what a text or a pointer to one begins with; its
 			     bytes are contents of the block; NULL: none */
 	enum mu_type_source source;
+	enum mu_type_counter counter;
 	bool certain;      /* proven; otherwise NAME is probable */
 	size_t offset;     /* of the object, from the block's first byte */
 	mu_declared_id id; /* for questions about NAME; 0: not known */
@@ -57,6 +68,16 @@ struct mu_typed_block {
  */
 void mu_type_row_name(
     char *name, size_t size, const char *element, size_t count);
+
+/* The name of COUNTER in reports: "use_count"; NULL: there is none. */
+const char *mu_type_counter_name(enum mu_type_counter counter);
+
+/*
+ * Where an object counts, in four bytes from its begin, and what is added to
+ * the number there; false: it does not.
+ */
+bool mu_type_counter_place(
+    enum mu_type_counter counter, size_t *at, unsigned *more);
 
 /* The word for SOURCE in reports: "vtable". */
 const char *mu_type_source_word(enum mu_type_source source);

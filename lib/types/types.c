@@ -142,6 +142,35 @@ find_declaration(struct mu_types *types, struct mu_type *type)
 }
 
 /*
+ * The structure of an object, which has its name by custom: ShopBasket, or
+ * "struct _ShopBasket" with a typedef.
+ */
+static void
+find_gobject_declaration(struct mu_types *types, struct mu_type *type)
+{
+	const struct mu_loaded *list;
+	const struct mu_declared *declared;
+	char name[sizeof(types->gobjects.name) + 1] = "_";
+	size_t count = 0, i;
+
+	list = mu_symbols_loaded(types->symbols, &count);
+	if (count == 0 || type->offset != 0)
+		return;
+	memcpy(name + 1, types->gobjects.name, sizeof(types->gobjects.name));
+	for (i = 2; type->id == 0 && i-- > 0;) {
+		type->id = mu_declarations_named(
+		    &types->declarations, list[0].first->range.begin, name + i);
+		declared = type->id == 0
+		    ? NULL
+		    : mu_declarations_answer(
+			  &types->declarations, MU_DECLARED_TYPE, type->id);
+		if (declared == NULL ||
+		    declared->size != types->gobjects.instance_size)
+			type->id = 0;
+	}
+}
+
+/*
  * Where the block was probably allocated: found by the size of its type if that
  * is a structure, otherwise by that of the block.
  */
@@ -186,6 +215,9 @@ mu_types_answer(void **state, struct mu_symbols *symbols,
 		type->source == MU_TYPE_DWARF ||
 		type->source == MU_TYPE_CONTAINER))
 		find_declaration(types, type);
+	else if (block->declared && type->source == MU_TYPE_TAG &&
+	    types->gobjects.instance_size > 0)
+		find_gobject_declaration(types, type);
 	return true;
 }
 

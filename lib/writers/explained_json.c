@@ -225,7 +225,7 @@ set_why(json_t *object, const struct mu_why_held *why, bool all)
 	if (all)
 		ok &= mu_json_set(object, "referrers",
 		    steps_array(why->referrers, why->num_referrers));
-	if (why->counts) {
+	if (why->counter != NULL) {
 		ok &=
 		    mu_json_set(object, "use_count", mu_json_count(why->uses));
 		ok &= mu_json_set(

@@ -352,11 +352,12 @@ put_referrers(const struct mu_out *out, const struct mu_why_held *why)
 	/* Each referrer is a path of one step. */
 	for (i = 0; i < why->num_referrers; i++)
 		put_path(out, &why->referrers[i], 1, "    ");
-	if (why->counts && why->uses > why->references)
+	if (why->counter != NULL && why->uses > why->references)
 		mu_put(out,
-		    "  use_count %zu, %zu reference%s found: the others were"
+		    "  %s %zu, %zu reference%s found: the others were"
 		    " not released, or are hidden\n",
-		    why->uses, why->references, plural(why->references));
+		    why->counter, why->uses, why->references,
+		    plural(why->references));
 	if (why->total_referrers > why->num_referrers)
 		mu_put(out, "    ... and %zu more\n",
 		    why->total_referrers - why->num_referrers);

@@ -175,6 +175,44 @@ else
 	echo "SKIPPED: held: no python3"
 fi
 
+name='owners of a GObject'
+flags=$(pkg-config --cflags --libs gobject-2.0 2>/dev/null)
+cat >"$work/objects.c" <<'END'
+#include <glib-object.h>
+#include <stdio.h>
+#include <unistd.h>
+GObject *twice;
+GBindingGroup *once; /* no class of the program's debug information */
+int main(void)
+{
+	char byte;
+
+	twice = g_object_new(G_TYPE_INITIALLY_UNOWNED, NULL);
+	g_object_ref_sink(twice);
+	g_object_ref(twice);
+	once = g_object_new(G_TYPE_BINDING_GROUP, NULL);
+	printf("ready twice %p once %p\n", (void *)twice, (void *)once);
+	fflush(stdout);
+	while (read(0, &byte, 1) > 0)
+		continue;
+}
+END
+# shellcheck disable=SC2086
+if [ -z "$flags" ]; then
+	echo "SKIPPED: held: no libglib2.0-dev"
+elif "${CC:-cc}" -g -o "$work/objects" "$work/objects.c" $flags; then
+	hold env G_SLICE=always-malloc "$work/objects"
+	"$command" -q --all --why="$(word twice)" -p "$pid" >"$work/text" 2>"$err"
+	has "$work/text" "-> GInitiallyUnowned, block of "
+	has "$work/text" "ref_count 2, 1 reference found: "
+	"$command" -q --all --why="$(word once)" -p "$pid" >"$work/text" 2>"$err"
+	has "$work/text" "-> GBindingGroup, block of "
+	has_no "$work/text" "ref_count"
+	let_go
+else
+	fail "not compiled"
+fi
+
 name='names of the linker'
 cat >"$work/lib.c" <<'END'
 #include <stdlib.h>

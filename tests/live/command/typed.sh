@@ -117,13 +117,14 @@ for source in containers shapes pointers templates tree; do
 	[ -z "$full" ] || play stripped $source.cc "" clang++ -O2 -s
 done
 play_with glib glib.c gobject-2.0 gcc -O1 -g
+play_with glib gobjects.c gobject-2.0 gcc -O1 -g
 play_with qt qt.cc Qt5Core g++ -O1 -g -fPIC
 play_extension
 
 share c 80 80
 share cxx 90 90
 share stripped 20 25
-share glib 70 20
+share glib 85 30
 share qt 50 30
 share python 80 40
 

@@ -104,6 +104,9 @@ main(void)
 	also("*GPtrArray*");
 	also("void*[*]");
 	also("unsigned int[*]");
+	also("GType *");
+	also("GParam*");
+	also("strings of GLib's quarks");
 	fill();
 	return stay();
 }
