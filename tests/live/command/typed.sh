@@ -124,7 +124,7 @@ play_extension
 share c 80 80
 share cxx 90 90
 share stripped 20 25
-share glib 85 30
+share glib 85 50
 share qt 50 30
 share python 80 40
 
