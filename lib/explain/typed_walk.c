@@ -14,6 +14,9 @@
 #define EXTENDED_LEAST 4 /* objects in a row, if others begin with one */
 #define ROUNDS 1000      /* of questions */
 
+/* What words that are certainly of their types say of a block. */
+enum { UNSAID, SAID, CONTESTED };
+
 /* An object, or a row of them, whose pointers are followed. */
 struct object {
 	uint32_t block; /* number; or that of a variable */
@@ -108,24 +111,86 @@ is_vector(const struct edge *edge, const struct mu_declared *declared,
 	    mu_declared_fits(all - edge->value, mu_range_size(block->range));
 }
 
-/* True if what BLOCK begins with can be a pointer where one is declared. */
+/*
+ * True if an object of DECLARED points to others of it: they are linked, and
+ * hardly in a row.
+ */
 static bool
-is_plausible(const struct walk *walk, const struct mu_declared *declared,
+is_linked(const struct mu_declared *declared)
+{
+	size_t i;
+
+	for (i = 0; i < declared->num_fields; i++)
+		if (declared->fields[i].type == declared->id)
+			return !declared->scalar;
+	return false;
+}
+
+/*
+ * True if a block of SIZE bytes can be one of DECLARED. If others begin with
+ * one, a larger block is one of these.
+ */
+static bool
+fits_one(const struct mu_declared *declared, size_t size)
+{
+	return mu_declared_fits(declared->size, size) &&
+	    !(declared->extended &&
+		mu_declared_fits(declared->size, size - TAIL));
+}
+
+/*
+ * True if WORD points to what FIELD is declared to point to. What a variable is
+ * may not be known here: only characters, numbers and functions are expected
+ * there.
+ */
+static bool
+points_right(const struct walk *walk, const struct mu_declared_field *field,
+    uintptr_t word)
+{
+	const struct mu_declared *target =
+	    mu_declared_types_known(&walk->typed->types, field->type);
+	bool plain = target == NULL || target->size == 0 || target->scalar;
+	struct mu_block block;
+
+	if (!mu_range_has(walk->blocks->envelope, word))
+		return plain;
+	return mu_blocks_find(walk->blocks, word, &block) &&
+	    (plain ||
+		(block.range.begin == word &&
+		    target->size <= mu_range_size(block.range)));
+}
+
+/*
+ * True if BLOCK has a pointer where DECLARED has one, and nothing else there.
+ * The pointer that led to it may be what is left of one to an object that was
+ * freed: without such a sign nothing tells whether it is.
+ */
+static bool
+is_confirmed(const struct walk *walk, const struct mu_declared *declared,
     const struct mu_block *block)
 {
 	const struct mu_declared_field *field = declared->fields;
-	size_t size = mu_range_size(block->range), i;
+	size_t size = mu_range_size(block->range), i, j, at;
+	bool confirmed = false;
 	uintptr_t word;
 
 	for (i = 0; i < declared->num_fields; i++, field++) {
-		if (field->one_of || field->offset < 0 ||
-		    (uint64_t)field->offset + WORD > size)
-			continue;
-		memcpy(&word, block->view + field->offset, WORD);
-		if (word != 0 && mu_snapshot_mapping(walk->snap, word) == NULL)
-			return false;
+		for (j = 0; !field->one_of && field->offset >= 0 &&
+		     (j == 0 || (j < field->count && field->stride > 0));
+		     j++) {
+			at = (size_t)field->offset + j * field->stride;
+			if (at > size || size - at < WORD)
+				break;
+			memcpy(&word, block->view + at, WORD);
+			if (word == 0)
+				continue;
+			if (mu_snapshot_mapping(walk->snap, word) == NULL)
+				return false;
+			confirmed |= points_right(walk, field, word);
+			mu_deadline_passed(walk->deadline, 4);
+		}
 	}
-	return true;
+	return confirmed;
 }
 
 /* True if all that BLOCK, a row of pointers, has are pointers to blocks. */
@@ -143,6 +208,34 @@ has_pointers(const struct walk *walk, const struct mu_block *block)
 			target.range.begin != word))
 			return false;
 		mu_deadline_passed(walk->deadline, 4);
+	}
+	return true;
+}
+
+/*
+ * True if words that are certainly of their types say different ones of BLOCK:
+ * this one says TYPE. At least one of them is what is left of an older pointer.
+ */
+static bool
+is_contested(struct walk *walk, const struct mu_block *block,
+    const struct mu_live_type *type, bool certain)
+{
+	struct mu_live_types *live = walk->live;
+	uint8_t *said = &walk->typed->said[block->number];
+	uint16_t *of = &live->of[block->number];
+	struct mu_live_type known = live->types[*of];
+
+	if (!certain || *said == CONTESTED)
+		return *said == CONTESTED;
+	if (*said == UNSAID || known.source != MU_TYPE_DWARF ||
+	    strcmp(known.name, type->name) == 0) {
+		*said = SAID;
+		return false;
+	}
+	*said = CONTESTED;
+	if (known.certain) {
+		known.certain = false;
+		*of = mu_live_types_add(live, walk->typed->places, &known);
 	}
 	return true;
 }
@@ -171,33 +264,6 @@ claim(struct walk *walk, const struct mu_block *block,
 	    walk, (struct object) { .block = block->number, .certain = sound });
 }
 
-/*
- * True if an object of DECLARED points to others of it: they are linked, and
- * hardly in a row.
- */
-static bool
-is_linked(const struct mu_declared *declared)
-{
-	size_t i;
-
-	for (i = 0; i < declared->num_fields; i++)
-		if (declared->fields[i].type == declared->id)
-			return !declared->scalar;
-	return false;
-}
-
-/*
- * True if a block of SIZE bytes can be one of DECLARED. If others begin with
- * one, a larger block is one of these.
- */
-static bool
-fits_one(const struct mu_declared *declared, size_t size)
-{
-	return mu_declared_fits(declared->size, size) &&
-	    !(declared->extended &&
-		mu_declared_fits(declared->size, size - TAIL));
-}
-
 static void
 follow(struct walk *walk, const struct edge *edge,
     const struct mu_declared *target)
@@ -216,7 +282,8 @@ follow(struct walk *walk, const struct edge *edge,
 	type.name = target->name;
 	type.id = target->id;
 	if (is_vector(edge, target, &block)) {
-		type.certain = edge->certain && !target->virtual;
+		type.certain = edge->certain && !edge->field->one_of &&
+		    !target->virtual;
 		type.stride = (uint32_t)target->size;
 		type.elements =
 		    (uint32_t)((word_at(edge, 2) - edge->value) / target->size);
@@ -224,7 +291,7 @@ follow(struct walk *walk, const struct edge *edge,
 	    fits_one(target, size)) {
 		type.certain = edge->certain && !edge->field->one_of &&
 		    !target->extended && target->complete &&
-		    is_plausible(walk, target, &block);
+		    is_confirmed(walk, target, &block);
 	} else if (target->flexible && size >= target->size) {
 		type.certain = false;
 	} else if (!target->virtual && !edge->field->one_of &&
@@ -235,6 +302,9 @@ follow(struct walk *walk, const struct edge *edge,
 	} else {
 		return;
 	}
+	if (is_contested(
+		walk, &block, &type, edge->certain && !edge->field->one_of))
+		sound = type.certain = false;
 	claim(walk, &block, &type, sound || type.certain);
 }
 
@@ -605,6 +675,10 @@ mu_typed_walk(struct mu_typed *typed, struct mu_places *places,
 	typed->places = places;
 	walk = open_walk(typed, live, deadline);
 	mu_declared_types_open(&typed->types, places);
+	typed->said = mu_arena_alloc_table(
+	    places->tables, places->blocks->count + 1, sizeof(*typed->said));
+	if (typed->said == NULL)
+		return MU_ERR_NO_MEMORY;
 	if (!mu_places_ask(places, held->words, held->count))
 		return MU_ERR_NO_MEMORY;
 	add_statics(&walk);

@@ -5,8 +5,9 @@
  * to, and so on.
  *
  * A declared type is believed of a block only if its size fits. It is certain
- * only if what led to it is, and no other type of the program that would fit
- * begins alike.
+ * only if what led to it is, the block has pointers where the type has some, no
+ * other type of the program that would fit begins alike, and no other certain
+ * word says something else.
  */
 #ifndef LIB_EXPLAIN_TYPED_WALK_H
 #define LIB_EXPLAIN_TYPED_WALK_H
@@ -28,6 +29,7 @@ struct mu_typed {
 	struct mu_declared_types types;
 	struct mu_typed_variable *variables; /* by address */
 	size_t count, max;
+	uint8_t *said; /* by block number: what typed words say of it */
 };
 
 /*

@@ -141,17 +141,21 @@ add_type(struct mu_debug_index *index, Dwarf_Die *die, uint32_t around,
 	return *slot;
 }
 
-/* A hash of the kind and name of TYPE, and of what it points to. */
+/*
+ * A hash of the kind and name of TYPE, and of what it points to: pointers of
+ * structures to others of their kind, OWN being the name's hash, are alike.
+ */
 static uint64_t
-kind_of(Dwarf_Die *type)
+kind_of(Dwarf_Die *type, uint64_t own)
 {
 	const char *name = dwarf_diename(type);
 	Dwarf_Die target;
+	uint64_t hash;
 
 	if (name == NULL && mu_entry_type(type, &target))
 		name = dwarf_diename(&target);
-	return mu_debug_name_hash("", name == NULL ? "" : name) +
-	    (uint64_t)dwarf_tag(type);
+	hash = mu_debug_name_hash("", name == NULL ? "" : name);
+	return (hash == own ? 0 : hash) + (uint64_t)dwarf_tag(type);
 }
 
 /*
@@ -169,7 +173,8 @@ add_beginning(struct mu_debug_index *index, Dwarf_Die *member, size_t structure)
 	    !mu_entry_type(member, &type))
 		return;
 	if (structure > 0 && index->types[structure - 1].first == 0)
-		index->types[structure - 1].first = kind_of(&type);
+		index->types[structure - 1].first =
+		    kind_of(&type, index->types[structure - 1].own);
 	if (!mu_entry_is_structure(&type))
 		return;
 	name = dwarf_diename(&type);

@@ -90,6 +90,8 @@ static std::vector<std::unique_ptr<Shape>> shapes;
 static Second *second;
 static std::shared_ptr<Plain> made, given;
 static std::optional<std::vector<long>> maybe;
+static std::optional<std::vector<double>> past; /* was reset */
+static void *later;
 static std::variant<int, std::vector<Plain>> either;
 static std::unique_ptr<Node> tree;
 static Plain *table[32];
@@ -189,6 +191,9 @@ fill_objects()
 	maybe.emplace();
 	maybe->resize(40);
 	told(maybe->data(), "long[40]");
+	past.emplace(50);
+	past.reset();
+	later = memset(told(malloc(400), "char[*]"), 'x', 399);
 	either = std::vector<Plain>(5);
 	told(std::get<1>(either).data(), "shop::Plain[5]");
 	tree = grow(4);

@@ -91,6 +91,43 @@ typedef struct {
 	long numbers[11];
 } unnamed;
 
+/* What old pointers and pointers of another type lead to. */
+struct colour {
+	float red, green, blue, alpha[61];
+};
+
+struct ticket {
+	char *owner;
+	long number;
+	struct ticket *next;
+	long more[20];
+};
+
+struct invoice {
+	long number;
+	double price;
+	char *item;
+	long more[20];
+};
+
+struct stop {
+	struct stop *next;
+	int line, more[60];
+};
+
+struct station {
+	struct station *next;
+	long lines[30];
+};
+
+static struct colour *last_colour; /* was freed */
+static char *description;
+static struct ticket *last_ticket; /* was freed */
+static void *last_invoice;
+static struct ticket **tickets; /* the first one only */
+static void *invoices[16];
+static struct stop *stops; /* stations, in fact */
+
 static struct table table;
 struct tree *root;
 static struct shape *shapes;
@@ -206,6 +243,42 @@ fill_others(void)
 	nested.more[2].deep = NEW(struct number, "number");
 }
 
+static void
+fill_stale(void)
+{
+	struct station *station;
+	struct invoice *invoice;
+	void **old;
+	int i;
+
+	last_colour = malloc(sizeof(struct colour));
+	free(last_colour);
+	description = told(malloc(sizeof(struct colour)), "char[*]");
+	memset(description, ' ', sizeof(struct colour) - 1);
+	description[sizeof(struct colour) - 1] = '\0';
+	old = malloc(128 * sizeof(*old));
+	for (i = 0; i < 128; i++) {
+		if (i < 16)
+			invoices[i] = NEW(struct invoice, "invoice");
+		invoice = old[i] = invoices[i % 16];
+		if (i % 2 == 0)
+			invoice->item = (char *)invoices;
+	}
+	free(old);
+	tickets = malloc(128 * sizeof(*tickets)); /* it has what OLD had */
+	tickets[0] = NEW(struct ticket, "ticket");
+	tickets[0]->owner = text("the owner of a ticket");
+	last_ticket = malloc(sizeof(struct ticket));
+	free(last_ticket);
+	invoice = last_invoice = NEW(struct invoice, "invoice");
+	invoice->item = text("what is to be paid");
+	for (i = 0; i < 5; i++) {
+		station = NEW(struct station, "station");
+		station->next = (struct station *)stops;
+		stops = (struct stop *)station;
+	}
+}
+
 static __attribute__((noinline)) void
 serve(void)
 {
@@ -225,6 +298,7 @@ main(void)
 	root = grow(6);
 	fill_shapes();
 	fill_others();
+	fill_stale();
 	serve();
 	return 0;
 }
