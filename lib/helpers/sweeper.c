@@ -13,6 +13,7 @@
 #include "heapwalk/memory/forked.h"
 #include "heapwalk/memory/self.h"
 #include "heapwalk/memory/shared.h"
+#include "heapwalk/memory/userfaults.h"
 #include "heapwalk/refer/moved.h"
 #include "heapwalk/refer/referrers.h"
 #include "heapwalk/subject/dynamic_symbols.h"
@@ -497,12 +498,21 @@ note_sharer(struct mu_image *image, struct sweep *sweep)
 		    image->job.pid, image->stop.collector, &search->why);
 }
 
+/* No filter forbids a call in place. */
+static bool
+may_miss(const struct mu_image *image)
+{
+	return !image->in_place || mu_range_size(image->own_stack) == 0 ||
+	    !mu_userfaults_none(&image->snap, image->own_stack.begin);
+}
+
 static void
 note_missing(struct mu_image *image, struct sweep *sweep)
 {
 	struct mu_search *search = &sweep->search;
 
-	if (search->status == MU_OK && anything_lost(image, sweep))
+	if (search->status == MU_OK && anything_lost(image, sweep) &&
+	    may_miss(image))
 		search->status =
 		    mu_forked_note_missing(image->job.pid, &search->why);
 }

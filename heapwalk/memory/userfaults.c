@@ -1,0 +1,101 @@
+/*
+ * To copy what cannot be read into a page changes nothing. It fails with ENOENT
+ * if the page's mapping is not registered, with EFAULT mostly if it is, no
+ * matter with which userfaultfd (validate_dst_vma() and mfill_atomic_pte_copy()
+ * in mm/userfaultfd.c).
+ */
+#include "heapwalk/memory/userfaults.h"
+
+#include <linux/userfaultfd.h>
+#include <sys/ioctl.h>
+
+#include "heapwalk/subject/classify.h"
+#include "mu/sys.h"
+
+#ifndef UFFD_USER_MODE_ONLY
+#define UFFD_USER_MODE_ONLY 1 /* needs no privilege; since Linux 5.11 */
+#endif
+
+/* Returns a userfaultfd, or less than 0. */
+static int
+open_one(void)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	int fd = (int)mu_sys1(
+	    SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY);
+
+	if (fd >= 0 &&
+	    mu_sys3(SYS_ioctl, fd, (long)UFFDIO_API, (long)&api) != 0)
+		mu_sys_close(&fd);
+	return fd;
+}
+
+static bool
+watch(int fd, uintptr_t page, size_t size)
+{
+	struct uffdio_register request = {
+		.range = { page, size },
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+
+	return mu_sys3(SYS_ioctl, fd, (long)UFFDIO_REGISTER, (long)&request) ==
+	    0;
+}
+
+static long
+copy(int fd, uintptr_t page, uintptr_t closed, size_t size)
+{
+	struct uffdio_copy request = {
+		.dst = page,
+		.src = closed,
+		.len = size,
+	};
+
+	return mu_sys3(SYS_ioctl, fd, (long)UFFDIO_COPY, (long)&request);
+}
+
+/*
+ * True if CLOSED cannot be read as long as OTHER is open, and this kernel tells
+ * of what is registered with another userfaultfd.
+ */
+static bool
+can_tell(int fd, int other, uintptr_t closed, size_t size)
+{
+	return watch(other, closed, size) &&
+	    copy(fd, closed, closed, size) == -EFAULT;
+}
+
+static bool
+each_unregistered(int fd, const struct mu_snapshot *snap, uintptr_t closed)
+{
+	const struct mu_mapping *mapping = snap->mappings;
+	const struct mu_mapping *end = mapping + snap->num_mappings;
+
+	for (; mapping < end; mapping++)
+		if (!mapping->shared && mu_mapping_can_be_memory(mapping) &&
+		    mapping->range.begin != closed &&
+		    copy(fd, mapping->range.begin, closed,
+			snap->memory.page_size) != -ENOENT)
+			return false;
+	return true;
+}
+
+/* A handler that leaves the search would leave the descriptors. */
+bool
+mu_userfaults_none(const struct mu_snapshot *snap, uintptr_t closed)
+{
+	mu_sigmask mask;
+	int fd, other;
+	bool none;
+
+	if (!mu_sys_block_signals(&mask))
+		return false;
+	fd = open_one();
+	other = open_one();
+	none = can_tell(fd, other, closed, snap->memory.page_size) &&
+	    each_unregistered(fd, snap, closed);
+	mu_sys_close(&fd);
+	mu_sys_close(&other);
+	mu_sys_restore_signals(&mask);
+	return none;
+}
