@@ -49,7 +49,10 @@ mu_exit_stack_note(struct mu_exit_stack *stack)
 
 #ifdef MU_PTHREAD_STACKBLOCK
 
-/* The end of the stack of a glibc thread other than the first. */
+/*
+ * The end of the stack of a glibc thread other than the first, which has a
+ * block from 0 to __libc_stack_end.
+ */
 static uintptr_t
 thread_stack_end(uintptr_t sp, uintptr_t tp)
 {
@@ -61,9 +64,10 @@ thread_stack_end(uintptr_t sp, uintptr_t tp)
 	    (const char *)tp + MU_PTHREAD_STACKBLOCK + sizeof(block.begin),
 	    sizeof(block.end));
 	block.end += block.begin;
-	return mu_range_has(block, sp) && mu_range_has(block, tp) && tp > sp
-	    ? tp
-	    : 0;
+	if (block.begin == 0 || !mu_range_has(block, sp) ||
+	    !mu_range_has(block, tp) || tp < sp)
+		return 0;
+	return tp;
 }
 
 #else

@@ -73,9 +73,9 @@ for how in raises:143 alarm_asleep:142 alarm_busy:142 alarm_alone:142 \
 	done
 done
 for end in _exit _Exit quick_exit two_calls exits quick_exits exits_of_both \
-    call_beside_exit handler handler_of_many jumps vfork_children \
-    fork_children exit_handler quick_exit_handler lock_of_callback \
-    filter_kills filter_refuses only_exit; do
+    call_beside_exit handler exit_on_alternate_stack handler_of_many jumps \
+    vfork_children fork_children exit_handler quick_exit_handler \
+    lock_of_callback filter_kills filter_refuses only_exit; do
 	i=0
 	while [ $i -lt "$runs" ]; do
 		play 5 "$end"

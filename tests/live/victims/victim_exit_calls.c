@@ -4,6 +4,7 @@
  * argument it loses a block of 24 bytes.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -175,6 +177,35 @@ handler(char *how)
 	sigaltstack(&stack, NULL);
 	on_alarm(end_by_handler, SA_ONSTACK, 20000);
 	churn(NULL);
+}
+
+static void
+exit_by_handler(int signo)
+{
+	(void)signo;
+	exit(STATUS);
+}
+
+/*
+ * The memory above the alternate stack is not readable; like a heap, it is below
+ * the thread-local variables.
+ */
+static void
+exit_on_alternate_stack(char *how)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE) * 4;
+	stack_t stack = { .ss_size = size };
+	uintptr_t below = (uintptr_t)&errno / size * size - size * 1024;
+
+	(void)how;
+	stack.ss_sp = mmap((void *)below, size * 2, PROT_NONE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (stack.ss_sp == MAP_FAILED ||
+	    mprotect(stack.ss_sp, size, PROT_READ | PROT_WRITE) != 0 ||
+	    sigaltstack(&stack, NULL) != 0)
+		exit(WRONG);
+	on_alarm(exit_by_handler, SA_ONSTACK, 20000);
+	wait_for_end();
 }
 
 /* It may also come during the check of another thread. */
@@ -442,6 +473,7 @@ static const struct {
 	{ "exits_of_both", exits_of_both, false },
 	{ "call_beside_exit", call_beside_exit, false },
 	{ "handler", handler, false },
+	{ "exit_on_alternate_stack", exit_on_alternate_stack, true },
 	{ "handler_of_many", handler_of_many, false },
 	{ "jumps", jumps, false },
 	{ "vfork_children", vfork_children, false },
