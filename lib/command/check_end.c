@@ -182,8 +182,7 @@ take(void *subject, struct mu_check_look *look)
 	ending->snap.reach = look->check->reach;
 	ending->remote.workers = &look->analysis.threads.workers;
 	ending->in_malloc = was_in_malloc(&ending->snap);
-	if (is_static(&ending->snap))
-		mu_exit_frame_find(&ending->snap, &ending->arena);
+	mu_exit_frame_find(&ending->snap, &ending->arena);
 	look->snap = &ending->snap;
 	return MU_OK;
 }

@@ -20,7 +20,8 @@
 struct call {
 	size_t at; /* its index */
 	uintptr_t word, target;
-	bool passes_result; /* of main() */
+	bool passes_result;  /* of main() */
+	bool calls_handlers; /* if it is in exit() */
 };
 
 struct frames {
@@ -31,6 +32,17 @@ struct frames {
 	struct call calls[CALLS_MAX];
 	size_t num_calls;
 };
+
+/* A function that saves all registers, as the one that calls the handlers. */
+static bool
+saves_all(const struct frames *frames, uintptr_t function)
+{
+	char code[MU_SAVING_BYTES];
+
+	return mu_sys_read_memory(frames->thread->tid, function, code,
+		   sizeof(code)) == sizeof(code) &&
+	    mu_arch_saves_all((uintptr_t)code);
+}
 
 static bool
 read_call(const struct frames *frames, uintptr_t word, struct call *call)
@@ -52,6 +64,7 @@ read_call(const struct frames *frames, uintptr_t word, struct call *call)
 	call->word = word;
 	call->target = target - end + word;
 	call->passes_result = mu_arch_calls_with_result(end, target);
+	call->calls_handlers = saves_all(frames, call->target);
 	return mu_range_has(mapping->range, call->target);
 }
 
@@ -76,61 +89,50 @@ read_frames(struct frames *frames, struct mu_arena *arena)
 	return frames->num_calls > 0;
 }
 
-/* True if CALL, in exit(), is that of the function that calls the handlers. */
-static bool
-calls_handlers(const struct frames *frames, const struct call *call)
-{
-	char code[MU_SAVING_BYTES];
-
-	return mu_sys_read_memory(frames->thread->tid, call->target, code,
-		   sizeof(code)) == sizeof(code) &&
-	    mu_arch_saves_all((uintptr_t)code);
-}
-
 /*
- * OUTER calls exit(). Its caller's registers, which may hold pointers, were
- * saved below the return address in exit(), unless main() has returned.
+ * INNER is in exit(), at EXIT. Its caller's registers, which may hold pointers,
+ * were saved below INNER, unless main() has returned.
  */
 static uintptr_t
-begin_of(const struct frames *frames, const struct call *outer)
+begin_of(const struct frames *frames, const struct call *inner, uintptr_t exit)
 {
-	const struct call *inner;
+	const struct call *outer, *end = frames->calls + frames->num_calls;
 
-	for (inner = outer - 1; inner >= frames->calls; inner--) {
+	for (outer = inner + 1; outer < end; outer++) {
 		if (outer->at - inner->at > EXIT_WORDS)
 			break;
-		if (inner->word <= outer->target ||
-		    inner->word - outer->target > EXIT_BYTES ||
-		    !calls_handlers(frames, inner))
-			continue;
-		if (outer->passes_result)
+		if (outer->target == exit && outer->passes_result)
 			return frames->begin +
 			    (outer->at + 1) * sizeof(uintptr_t);
-		return inner->at < MU_CALLEE_SAVED ? 0
-						   : frames->begin +
-			(inner->at - MU_CALLEE_SAVED) * sizeof(uintptr_t);
 	}
-	return 0;
+	return inner->at < MU_CALLEE_SAVED
+	    ? 0
+	    : frames->begin + (inner->at - MU_CALLEE_SAVED) * sizeof(uintptr_t);
 }
 
 static bool
-is_exit(const struct mu_symbol *symbol, uintptr_t target)
+is_exit(const struct mu_symbol *symbol, uintptr_t word)
 {
 	return symbol->function != NULL &&
 	    strcmp(symbol->function, "exit") == 0 &&
-	    symbol->range.begin == target;
+	    word > symbol->range.begin &&
+	    word - symbol->range.begin <= EXIT_BYTES;
 }
 
 static void
 set_stack(struct frames *frames, const struct mu_symbol_answer *answers)
 {
+	const struct call *call, *end = frames->calls + frames->num_calls;
+	const struct mu_symbol *symbol;
 	uintptr_t begin;
-	size_t i;
 
-	for (i = 0; i < frames->num_calls; i++) {
-		if (!is_exit(&answers[i].symbol, frames->calls[i].target))
+	for (call = frames->calls; call < end; call++) {
+		if (!call->calls_handlers)
 			continue;
-		begin = begin_of(frames, &frames->calls[i]);
+		symbol = &answers++->symbol;
+		if (!is_exit(symbol, call->word))
+			continue;
+		begin = begin_of(frames, call, symbol->range.begin);
 		/* The red zone below it counts as alive, too. */
 		if (begin != 0)
 			frames->thread->sp = begin + MU_RED_ZONE;
@@ -155,16 +157,19 @@ find_exit(struct frames *frames, struct mu_arena *arena)
 		.source = &source,
 		.rights = mu_rights_of_process(frames->thread->tid),
 	};
-	size_t i;
+	size_t i, count = 0;
 
 	if (questions == NULL || answers == NULL)
 		return;
 	memset(questions, 0, frames->num_calls * sizeof(*questions));
 	memset(answers, 0, frames->num_calls * sizeof(*answers));
 	for (i = 0; i < frames->num_calls; i++)
-		questions[i].address = frames->calls[i].target;
-	mu_symbol_helper_ask(&helper, questions, answers, frames->num_calls,
-	    mu_sys_now_ns() + NAMES_NS);
+		if (frames->calls[i].calls_handlers)
+			questions[count++].address = frames->calls[i].word - 1;
+	if (count == 0)
+		return;
+	mu_symbol_helper_ask(
+	    &helper, questions, answers, count, mu_sys_now_ns() + NAMES_NS);
 	set_stack(frames, answers);
 	mu_symbol_helper_close(&helper);
 }

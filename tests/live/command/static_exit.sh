@@ -1,13 +1,15 @@
 #!/bin/sh
-# The stack of a static program at its end begins where it called exit(): what
-# main() held is lost, and what the caller of exit() holds is not, neither in its
-# frame nor in a register that exit() has saved.
+# The stack of a program that the command itself checks at its end begins where
+# it called exit(): what main() held is lost, and what the caller of exit() holds
+# is not, neither in its frame nor in a register that exit() has saved. Static
+# programs are checked so, and those in which the library can open no file.
 set -u
 . tests/support/command/command.sh
 
 cat >"$work/holds.c" <<'END'
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static void *make(int i)
 {
@@ -46,9 +48,11 @@ static __attribute__((noinline)) void end_with_register(void)
 #endif
 int main(int argc, char **argv)
 {
+	const struct rlimit none = { 0, 0 };
 	char *p[8];
 	int i;
 
+	setrlimit(RLIMIT_NOFILE, &none);
 	if (argv[1][0] == 'f')
 		end_with_frame();
 #ifdef __x86_64__
@@ -63,7 +67,8 @@ int main(int argc, char **argv)
 }
 END
 
-for flags in '-static -O0' '-static-pie -O0' '-static -O2'; do
+for flags in '-static -O0' '-static-pie -O0' '-static -O2' -O0 \
+    '-O0 -fno-plt'; do
 	name=$flags
 	# shellcheck disable=SC2086
 	${CC:-cc} -w $flags -o "$work/holds" "$work/holds.c" 2>"$out" || {
@@ -80,6 +85,7 @@ for flags in '-static -O0' '-static-pie -O0' '-static -O2'; do
 	done
 	run 0 -- "$work/holds" frame
 	[ "$(uname -m)" != x86_64 ] || run 0 -- "$work/holds" register
+	has_no "$err" partial
 done
 
 [ "$failures" -eq 0 ]

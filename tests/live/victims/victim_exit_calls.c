@@ -187,8 +187,8 @@ exit_by_handler(int signo)
 }
 
 /*
- * The memory above the alternate stack is not readable; like a heap, it is below
- * the thread-local variables.
+ * The memory above the alternate stack is not readable; like a heap, it is
+ * below the thread-local variables.
  */
 static void
 exit_on_alternate_stack(char *how)
