@@ -27,33 +27,42 @@ struct in_thread {
 	uint64_t until_ns;
 	int pagemap;
 	jmp_buf fault;
-	bool sent;          /* the answer */
-	siginfo_t cause;    /* si_signo 0: there was no fault */
-	uint64_t looked_ns; /* when signals were looked for last */
+	bool sent;                      /* the answer */
+	siginfo_t signals[SIGSEGV + 1]; /* that were sent; si_signo 0: none */
+	bool signalled;                 /* there are any */
+	uint64_t looked_ns;             /* when signals were looked for last */
 	struct mu_in_place_faults before;
 };
 
 /* A handler gets no argument. Set while the pass lock is held. */
 static struct in_thread *searching;
 
+/*
+ * A signal that was sent waits for the next step, as others do: where it comes
+ * the search may have opened a file.
+ */
 static void
 on_fault(int signo, siginfo_t *info, void *context)
 {
-	(void)signo;
 	(void)context;
-	searching->cause = *info;
-	longjmp(searching->fault, 1);
+	if (info->si_code > 0)
+		longjmp(searching->fault, 1);
+	searching->signals[signo] = *info;
+	searching->signalled = true;
 }
 
 /* A signal that was sent is the program's, which handles it afterwards. */
 static void
 end_faults(struct in_thread *search)
 {
+	int signo;
+
 	mu_in_place_restore_faults(&search->before);
 	searching = NULL;
-	if (search->cause.si_signo != 0 && search->cause.si_code <= 0)
-		mu_sys3(SYS_rt_sigqueueinfo, search->image->job.pid,
-		    search->cause.si_signo, (long)&search->cause);
+	for (signo = 0; signo <= SIGSEGV; signo++)
+		if (search->signals[signo].si_signo != 0)
+			mu_sys3(SYS_rt_sigqueueinfo, search->image->job.pid,
+			    signo, (long)&search->signals[signo]);
 }
 
 static void
@@ -86,9 +95,10 @@ look_for_signals(void *ctx)
 	mu_image_paused(image, now - search->looked_ns);
 	search->looked_ns = now;
 	mu_sys2(SYS_rt_sigpending, (long)&pending, sizeof(pending));
-	if ((pending & ~image->stop.blocked_signals) == 0)
+	if ((pending & ~image->stop.blocked_signals) != 0)
+		mu_library.passes_by_image = MU_IN_PLACE_NOT_FOR;
+	else if (!search->signalled)
 		return;
-	mu_library.passes_by_image = MU_IN_PLACE_NOT_FOR;
 	longjmp(search->fault, 1);
 }
 
