@@ -67,7 +67,7 @@ TEST_LOOP(worker_calls_denied, 0, METHOD_REFUSED)
 
 	make_heap();
 	mu_library.options.workers = NUM_WORKERS;
-	if (!walk_begin(&walk, _i, ROLE_SWEEPER))
+	if (!walk_begin(&walk, _i, ROLE_SWEEPER, false))
 		return;
 	ck_assert_uint_eq(
 	    walk.counts[ROLE_SWEEPER][SYS_clone], NUM_WORKERS - 1);
@@ -98,7 +98,7 @@ TEST_LOOP(worker_futex_denied_for_ever, 0, 2 * METHOD_REFUSED)
 	make_heap();
 	mu_library.options.workers = NUM_WORKERS;
 	mu_library.options.timeout = SHORT_MS;
-	if (!walk_begin(&walk, _i / 2, ROLE_SWEEPER))
+	if (!walk_begin(&walk, _i / 2, ROLE_SWEEPER, false))
 		return;
 	spoil(&fault);
 	walk_end(&walk);
@@ -108,7 +108,7 @@ TEST(one_worker)
 {
 	make_heap();
 	mu_library.options.workers = 1;
-	if (!walk_begin(&walk, METHOD_PTRACE, ROLE_SWEEPER))
+	if (!walk_begin(&walk, METHOD_PTRACE, ROLE_SWEEPER, false))
 		return;
 	ck_assert_uint_eq(walk.counts[ROLE_SWEEPER][SYS_clone], 0);
 	walk_end(&walk);
