@@ -55,11 +55,11 @@ SRC_TEXT := $(addprefix lib/,term/names.c term/safe_text.c term/out.c \
 	writers/leaks_text.c writers/frame_line.c)
 SRC_COMMAND := $(SRC_KEEPER) $(SRC_REMOTE) $(SRC_CORE) $(SRC_SYMBOLIZE) \
 	$(SRC_VIEW) $(SRC_EXPLAIN) $(filter-out lib/cli/main.c $(SRC_TEXT),$(call in, \
-	$(addprefix lib/,term types check writers command doctor watch cli)))
+	$(addprefix lib/,term types look check writers command doctor watch cli)))
 COMMAND_OBJS := $(SRC_COMMAND:%.c=$(BUILD)/%.o) \
 	$(BUILD)/lib/command/configured.o
 # Libraries that only the command needs are linked to it and to nothing else.
-COMMAND_LIBS := -ljansson -ldw -lelf -lbsd -liberty -ldl
+COMMAND_LIBS := -ljansson -lzstd -ldw -lelf -lbsd -liberty -ldl
 
 # Replaces functions of libc, which a static library must not.
 SRC_INTERPOSED := lib/pass/exit_calls.c
@@ -98,6 +98,7 @@ HEADERS  := memunreachable.h memunreachable_cxx.h malloc_debug.h \
 	leaktracer.h MemoryTrace.hpp
 MAN1     := $(wildcard man/*.1)
 MAN3     := $(wildcard man/*.3)
+MAN5     := $(wildcard man/*.5)
 MAN7     := $(wildcard man/*.7)
 
 SO       := libmemunreachable.so.$(SOVERSION)
@@ -251,7 +252,7 @@ INSTALLED := \
 	$(BUILD)/libmemunreachable-malloc-debug.a:$(LIBDIR) \
 	$(BUILD)/memunreachable.pc:$(LIBDIR)/pkgconfig \
 	$(MAN1:%=%:$(MANDIR)/man1) \
-	$(MAN3:%=%:$(MANDIR)/man3) $(MAN7:%=%:$(MANDIR)/man7) \
+	$(MAN3:%=%:$(MANDIR)/man3) $(MAN5:%=%:$(MANDIR)/man5) $(MAN7:%=%:$(MANDIR)/man7) \
 	$(BUILD)/memunreachable:$(BINDIR) \
 	lib/writers/memunreachable-report.schema.json:$(DATADIR)/memunreachable \
 	lib/cli/completion/memunreachable.bash:$(DATADIR)/bash-completion/completions \

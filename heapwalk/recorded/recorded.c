@@ -73,6 +73,26 @@ read_size(const struct mu_recorder *recorder, uintptr_t begin)
 	    (uint64_t)(word_at(recorder, begin + 3 * GRAIN) >> 1) << 30;
 }
 
+static bool
+find_item(const struct mu_recorder *recorder, struct mu_range block,
+    struct mu_recorded_block *found)
+{
+	const struct mu_recorded_item *item;
+	size_t low = 0;
+
+	mu_bisect(low, recorder->num_items, i,
+	    recorder->items[i].begin < block.begin);
+	if (low == recorder->num_items ||
+	    recorder->items[low].begin != block.begin)
+		return false;
+	item = &recorder->items[low];
+	*found = (struct mu_recorded_block) {
+		.range = { item->at, item->at + item->size },
+		.stack = item->stack,
+	};
+	return true;
+}
+
 bool
 mu_recorder_find(const struct mu_recorder *recorder, struct mu_range block,
     struct mu_recorded_block *found)
@@ -84,6 +104,8 @@ mu_recorder_find(const struct mu_recorder *recorder, struct mu_range block,
 
 	if (usable == 0)
 		return false;
+	if (recorder->items != NULL)
+		return find_item(recorder, block, found);
 	if (recorder->header.flags & MU_RECORDED_GUARDED)
 		max_guard = recorder->header.max_guard;
 	if (max_guard >= usable)
@@ -148,6 +170,22 @@ mu_recorder_unsampled(const struct mu_recorder *recorder, uint32_t stack)
 		stack == MU_STACK_OFF_CHILD);
 }
 
+static size_t
+saved_stack(const struct mu_recorder *recorder, uint32_t stack,
+    uintptr_t *frames, size_t max)
+{
+	const struct mu_recorded_stack *saved;
+	size_t low = 0, count;
+
+	mu_bisect(low, recorder->num_stacks, i, recorder->stacks[i].id < stack);
+	if (low == recorder->num_stacks || recorder->stacks[low].id != stack)
+		return 0;
+	saved = &recorder->stacks[low];
+	count = saved->num_frames < max ? saved->num_frames : max;
+	memcpy(frames, saved->frames, count * sizeof(*frames));
+	return count;
+}
+
 size_t
 mu_recorder_stack(const struct mu_recorder *recorder, uint32_t stack,
     uintptr_t *frames, size_t max)
@@ -157,6 +195,8 @@ mu_recorder_stack(const struct mu_recorder *recorder, uint32_t stack,
 	size_t room, i;
 	uint64_t frame;
 
+	if (recorder->items != NULL)
+		return saved_stack(recorder, stack, frames, max);
 	view = stack_at(recorder, stack, &head, &room);
 	if (view == NULL || head.num_frames > MU_STACK_MAX_FRAMES ||
 	    head.num_frames * sizeof(frame) > room - sizeof(head))

@@ -26,6 +26,19 @@ struct mu_unloaded {
 	const char *path, *build_id; /* build-id in hex, or "-" */
 };
 
+/* A stack, and a block, of a saved look. */
+struct mu_recorded_stack {
+	uint32_t id;
+	uint32_t num_frames;
+	const uintptr_t *frames;
+};
+
+struct mu_recorded_item {
+	uintptr_t begin, at; /* of the block, and for the program */
+	uint64_t size;       /* requested */
+	uint32_t stack;
+};
+
 struct mu_recorder {
 	struct mu_recorded header; /* a copy; its addresses are the subject's */
 	struct mu_recorded_span *spans; /* by index */
@@ -44,6 +57,12 @@ struct mu_recorder {
 	/* By range; they do not overlap. */
 	struct mu_unloaded *unloaded;
 	size_t num_unloaded;
+
+	/* Of a saved look, instead of spans and depot; by id and by begin. */
+	const struct mu_recorded_stack *stacks;
+	size_t num_stacks;
+	const struct mu_recorded_item *items; /* NULL: it is none */
+	size_t num_items;
 };
 
 /* A block as the program knows it. */

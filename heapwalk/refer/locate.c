@@ -3,6 +3,7 @@
 #include "heapwalk/heaps/spans.h"
 #include "heapwalk/subject/modules.h"
 #include "heapwalk/subject/ranges.h"
+#include "heapwalk/subject/saved.h"
 #include "heapwalk/subject/stacks.h"
 #include "heapwalk/subject/tls.h"
 #include "mu/range.h"
@@ -54,10 +55,16 @@ mu_owners_find(struct mu_owners *owners, const struct mu_snapshot *snap,
     const struct mu_blocks *blocks, struct mu_arena *arena)
 {
 	struct finder finder = { owners, blocks, arena };
+	struct mu_tls_module program;
 	struct mu_owner *owner;
 	struct mu_tls tls;
 	size_t i;
 
+	if (snap->saved != NULL) {
+		*owners = *snap->saved->owners;
+		owners->snap = snap;
+		return true;
+	}
 	*owners = (struct mu_owners) { .snap = snap };
 	owners->threads =
 	    mu_arena_alloc(arena, snap->num_threads, sizeof(*owners->threads));
@@ -68,6 +75,9 @@ mu_owners_find(struct mu_owners *owners, const struct mu_snapshot *snap,
 		mu_stacks_block(snap, &snap->threads[i], &owner->stack);
 		mu_tls_find(&tls, snap, &snap->threads[i], owner->stack);
 		owner->tls = tls.storage;
+		/* It is the first module (ELF Handling For TLS, 3.3). */
+		if (mu_tls_module(&tls, snap, 0, &program))
+			owner->variables = program.address;
 		if (!add_blocks(&finder, i, &tls))
 			return false;
 	}

@@ -11,6 +11,7 @@ struct mu_owner {
 	struct mu_range stack; /* all of it, dead part included; or empty */
 	/* Variables of modules loaded at start, and struct pthread. */
 	struct mu_range tls;
+	uintptr_t variables; /* of the main program in there; 0: not known */
 };
 
 /* A heap block with the thread-local variables of one module in one thread. */

@@ -10,6 +10,7 @@
 
 #include "heapwalk/subject/classify.h"
 #include "heapwalk/subject/ranges.h"
+#include "heapwalk/subject/saved.h"
 #include "mu/range.h"
 #include "mu/sort.h"
 
@@ -352,6 +353,10 @@ mu_roots_find(struct mu_roots *roots, const struct mu_snapshot *snap,
 	};
 	enum mu_status status;
 
+	if (snap->saved != NULL) {
+		*roots = *snap->saved->roots;
+		return MU_OK;
+	}
 	*roots = (struct mu_roots) { .ranges = NULL };
 	status = exclude(&finder, heap);
 	if (status == MU_OK &&

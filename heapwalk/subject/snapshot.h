@@ -18,6 +18,7 @@
 #include "mu/range.h"
 
 struct mu_workers;
+struct mu_saved; /* heapwalk/subject/saved.h */
 
 struct mu_thread {
 	pid_t tid;
@@ -159,6 +160,8 @@ struct mu_snapshot {
 	size_t num_root_regions;
 	uintptr_t *root_values; /* ignored objects, words of root providers */
 	size_t num_root_values;
+
+	const struct mu_saved *saved; /* of a saved look; NULL: it is none */
 
 	struct mu_reach reach; /* which places and words count */
 

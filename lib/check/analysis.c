@@ -13,6 +13,7 @@
 #include "heapwalk/subject/snapshot.h"
 #include "lib/check/naming.h"
 #include "lib/check/program_kind.h"
+#include "lib/look/write.h"
 #include "lib/writers/status_word.h"
 #include "mu/status.h"
 #include "mu/sys.h"
@@ -125,6 +126,7 @@ tables_limit(const struct mu_check *check)
 static void
 explain(struct mu_analysis *analysis)
 {
+	struct mu_look_writer *save = analysis->check->explain.save;
 	struct mu_symbols_source source = { .pid = 0 };
 	struct mu_rights rights = { .uid = 0 };
 
@@ -132,6 +134,10 @@ explain(struct mu_analysis *analysis)
 	    analysis->source == NULL)
 		return;
 	analysis->source(analysis->ctx, &source, &rights);
+	if (save != NULL) {
+		mu_kept_names_reset(&save->names);
+		source.kept = &save->names;
+	}
 	analysis->explained = mu_explain(
 	    &analysis->check->explain, &analysis->search, &source, &rights);
 }
@@ -434,6 +440,15 @@ mu_analysis_confirm(struct mu_analysis *analysis)
 }
 
 void
+mu_analysis_expect(
+    struct mu_analysis *analysis, struct mu_range *lost, size_t count)
+{
+	drop_ranges(&analysis->candidates);
+	analysis->candidates.ranges = lost;
+	analysis->candidates.count = count;
+}
+
+void
 mu_analysis_start_over(struct mu_analysis *analysis)
 {
 	drop_ranges(&analysis->candidates);
@@ -466,6 +481,8 @@ mu_check_release(struct mu_report *answer)
 	mu_naming_close(answer);
 	mu_explained_free(answer->explained);
 	answer->explained = NULL;
+	mu_saved_look_close(answer->look);
+	answer->look = NULL;
 	answer->entries = (struct mu_entries) { .count = 0 };
 	answer->usage.arenas = NULL;
 }

@@ -75,6 +75,13 @@ bool mu_analysis_keep_lost(struct mu_analysis *analysis);
  */
 bool mu_analysis_confirm(struct mu_analysis *analysis);
 
+/*
+ * The same with the COUNT blocks LOST, by address, which the caller keeps until
+ * the analysis is closed; none are noted then.
+ */
+void mu_analysis_expect(
+    struct mu_analysis *analysis, struct mu_range *lost, size_t count);
+
 /* Drop what was noted: it belongs to another program. */
 void mu_analysis_start_over(struct mu_analysis *analysis);
 

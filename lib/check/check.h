@@ -35,6 +35,7 @@ enum mu_check_step {
 struct mu_check {
 	pid_t pid;
 	const char *core, *exe, *sysroot; /* NULL: not given */
+	const char *look;                 /* a saved one; NULL: not given */
 	enum mu_check_stop stop;
 	uint64_t timeout_ns;
 	uint64_t max_pause_ns; /* for one stop; 0: the default */
@@ -72,6 +73,13 @@ enum mu_status mu_check_process(
     const struct mu_check *check, struct mu_report *answer);
 enum mu_status mu_check_core(
     const struct mu_check *check, struct mu_report *answer);
+
+/* The same of a saved look. */
+enum mu_status mu_check_look_file(
+    const struct mu_check *check, struct mu_report *answer);
+
+/* For mu_check_release(); accepts NULL. */
+void mu_saved_look_close(struct mu_saved_look *saved);
 
 /* Accepts a zeroed answer. */
 void mu_check_release(struct mu_report *answer);

@@ -295,6 +295,8 @@ mu_naming_ask(struct mu_report *answer, const struct mu_symbols_source *source,
 		span = (deadline_ns - now) / 2;
 	own.mappings = naming->mappings;
 	own.num_mappings = naming->num_mappings;
+	if (answer->kept != NULL)
+		own.kept = answer->kept;
 	own.unloaded = naming->unloaded;
 	own.num_unloaded = naming->num_unloaded;
 	naming->helper.source = &own;

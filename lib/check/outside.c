@@ -4,6 +4,7 @@
 
 #include "lib/check/naming.h"
 #include "lib/driver/driver.h"
+#include "lib/look/write.h"
 #include "mu/sys.h"
 #include "mu/text.h"
 
@@ -235,7 +236,12 @@ mu_check_run(const struct mu_check *check, void *subject,
 	mu_check_release(&outside.kept);
 	if (mu_status_usable(status)) {
 		mu_check_progress(check, MU_CHECK_STEP_SYMBOLS);
+		report->kept = check->explain.save == NULL
+		    ? NULL
+		    : &check->explain.save->names;
 		ops->name(subject, report, look->deadline_ns);
+		if (check->explain.save != NULL)
+			mu_look_write_end(check->explain.save, report);
 	}
 	return status;
 }

@@ -47,6 +47,7 @@
 struct privsep {
 	pid_t target;
 	int fd;    /* its report */
+	int *kept; /* NULL: nothing else */
 	bool late; /* it took too long, or was stopped too often */
 };
 
@@ -218,17 +219,34 @@ become(pid_t target, pid_t parent)
 	return true;
 }
 
-/* Close all descriptors except standard error and *FD. */
+/* Make *FD the descriptor NUMBER, which another one may be now. */
 static bool
-leave_descriptors(int *fd)
+renumber(int *fd, int number)
+{
+	if (dup2(*fd, number) != number)
+		return false;
+	*fd = number;
+	return true;
+}
+
+/* Close all descriptors except standard error, *FD, and *KEPT if it is not
+ * NULL.
+ */
+static bool
+leave_descriptors(int *fd, int *kept)
 {
 	int null = open("/dev/null", O_RDWR);
 
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0 ||
-	    dup2(null, STDOUT_FILENO) < 0 || dup2(*fd, 3) != 3)
+	    dup2(null, STDOUT_FILENO) < 0)
 		return false;
-	*fd = 3;
-	closefrom(4);
+	/* First out of each other's way. */
+	*fd = fcntl(*fd, F_DUPFD, 10);
+	if (kept != NULL)
+		*kept = fcntl(*kept, F_DUPFD, 10);
+	if (!renumber(fd, 3) || (kept != NULL && !renumber(kept, 4)))
+		return false;
+	closefrom(kept != NULL ? 5 : 4);
 	return true;
 }
 
@@ -281,7 +299,8 @@ run_child(const struct privsep *privsep, pid_t parent, mu_privsep_work *work,
 	/* Child processes inherit it and can no longer change it. */
 	mu_oom_score_set(MU_OOM_FIRST);
 	mu_priority_allow();
-	if (!leave_descriptors(&fd) || !become(privsep->target, parent))
+	if (!leave_descriptors(&fd, privsep->kept) ||
+	    !become(privsep->target, parent))
 		_exit(REFUSED);
 	out = fdopen(fd, "w");
 	if (out == NULL)
@@ -453,9 +472,9 @@ mend_after(const struct privsep *privsep)
 
 static int
 run_privsep(pid_t target, uint64_t patience_ns, mu_privsep_work *work,
-    void *ctx, FILE *out, struct mu_why *why)
+    void *ctx, FILE *out, int *kept, struct mu_why *why)
 {
-	struct privsep privsep = { .target = target };
+	struct privsep privsep = { .target = target, .kept = kept };
 	int status, result = REFUSED;
 
 	privsep.fd = memfd_create("memunreachable", MFD_CLOEXEC);
@@ -471,13 +490,14 @@ run_privsep(pid_t target, uint64_t patience_ns, mu_privsep_work *work,
 
 int
 mu_privsep_run(pid_t target, uint64_t patience_ns, mu_privsep_work *work,
-    void *ctx, FILE *out, struct mu_why *why)
+    void *ctx, FILE *out, int *kept, struct mu_why *why)
 {
 	char text[MU_RIGHTS_STATUS_SIZE];
 	int status = REFUSED;
 
 	if (!read_status(target, text, sizeof(text)) ||
 	    mu_rights_exceed(target, text))
-		status = run_privsep(target, patience_ns, work, ctx, out, why);
+		status =
+		    run_privsep(target, patience_ns, work, ctx, out, kept, why);
 	return status == REFUSED ? work(ctx, out) : status;
 }

@@ -11,6 +11,7 @@ static const char usage[] =
     "       memunreachable [OPTION]... --core FILE [--exe"
     " FILE] [--sysroot DIR]\n"
     "       memunreachable [OPTION]... -- COMMAND [ARG]...\n"
+    "       memunreachable [OPTION]... LOOK\n"
     "       memunreachable watch [OPTION]... {-p PID | -p NAME | -- COMMAND}\n"
     "       memunreachable --doctor [PID]\n"
     "       memunreachable --heap-dump FILE [--symbols DIR] [--html OUT]\n"
@@ -34,6 +35,7 @@ static const char subjects[] =
     " had mapped\n"
     "      -- COMMAND [ARG]   run this, and report at its"
     " end\n"
+    "      LOOK               a look that --save has written\n"
     "      --doctor[=PID]     what would prevent a check, and"
     " what helps\n"
     "\n";
@@ -117,6 +119,7 @@ static const char reports[] =
     "      --all              with --why: also every reference to it\n"
     "      --in-use           show what lives, by size, type and"
     " stack\n"
+    "      --save=FILE        also save the look, to be shown later as LOOK\n"
     "      --format=FORMAT    text, json or html (default text)\n"
     "  -o, --output=FILE      write to FILE, with mode 0600\n"
     "  -q, --quiet            show no progress\n"

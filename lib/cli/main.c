@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/check/check.h"
@@ -16,8 +17,11 @@
 #include "lib/cli/progress.h"
 #include "lib/command/command.h"
 #include "lib/doctor/doctor.h"
+#include "lib/look/write.h"
 #include "lib/term/fold.h"
+#include "lib/term/new_file.h"
 #include "lib/term/output.h"
+#include "lib/term/safe_text.h"
 #include "lib/view/view.h"
 #include "lib/watch/watch.h"
 #include "lib/writers/exit_status.h"
@@ -111,12 +115,25 @@ complain_unchecked(const struct mu_report *answer)
 	fputc('\n', stderr);
 }
 
+/* Why, as far as it was not the check: a child may know it only. */
+static void
+complain_unsaved(const struct mu_cli_options *options)
+{
+	const struct mu_look_writer *save = options->explain.save;
+
+	if (save != NULL && save->error != 0)
+		fprintf(stderr, "memunreachable: %s cannot be written: %s\n",
+		    mu_safe_argument(options->save).text,
+		    strerror(save->error));
+}
+
 static void
 fill_check(struct mu_check *check, const struct mu_cli_options *options)
 {
 	*check = (struct mu_check) {
 		.pid = options->pid,
 		.core = options->core,
+		.look = options->look,
 		.exe = options->exe,
 		.sysroot = options->sysroot,
 		.stop = options->stop,
@@ -137,6 +154,20 @@ fill_check(struct mu_check *check, const struct mu_cli_options *options)
 	};
 }
 
+static enum mu_status
+check_subject(const struct mu_cli_options *options,
+    const struct mu_check *wanted, struct mu_report *answer)
+{
+	switch (options->subject) {
+	case MU_CLI_CORE:
+		return mu_check_core(wanted, answer);
+	case MU_CLI_LOOK:
+		return mu_check_look_file(wanted, answer);
+	default:
+		return mu_check_process(wanted, answer);
+	}
+}
+
 /* Returns the exit status, or -1 if there is no report. */
 static int
 answer_question(void *ctx, FILE *out)
@@ -152,14 +183,13 @@ answer_question(void *ctx, FILE *out)
 	wanted.progress_ctx = &progress;
 	mu_progress_begin(&progress, !options->quiet, STDERR_FILENO);
 	/* The values equal those of the public statuses: see mu/status.h. */
-	answer.info.status = (int)(options->subject == MU_CLI_CORE
-		? mu_check_core(&wanted, &answer)
-		: mu_check_process(&wanted, &answer));
+	answer.info.status = (int)check_subject(options, &wanted, &answer);
 	status = mu_exit_status(&answer.info);
 	if (!write_report(question, &answer, out))
 		status = -1;
 	mu_progress_end(&progress);
 	complain_unchecked(&answer);
+	complain_unsaved(options);
 	mu_check_release(&answer);
 	return status;
 }
@@ -177,12 +207,15 @@ check(const struct mu_cli_options *options, struct mu_output *output)
 	struct mu_why why = { .text = "no memory for the report" };
 	int status;
 
-	if (options->subject == MU_CLI_CORE)
+	if (options->subject != MU_CLI_PROCESS)
 		status = answer_question(&question, output->text);
 	else
 		status = mu_privsep_run(options->pid,
 		    options->timeout_ms * MU_NS_PER_MS * 2 + GRACE_NS,
-		    answer_question, &question, output->text, &why);
+		    answer_question, &question, output->text,
+		    options->explain.save == NULL ? NULL
+						  : &options->explain.save->fd,
+		    &why);
 	if (status < 0 || mu_output_commit(output, &why) != MU_OK)
 		status = complain(MU_EXIT_UNCHECKED, &why);
 	return status;
@@ -225,6 +258,7 @@ show(void *ctx, const struct mu_report *answer)
 	if (!mu_output_flush(reports->output->text))
 		reports->failed = true;
 	complain_unchecked(answer);
+	complain_unsaved(reports->options);
 }
 
 /* The command was not run. In JSON that is an object, too. */
@@ -304,7 +338,7 @@ examine(const struct mu_cli_options *options, struct mu_output *output)
 		status = mu_doctor(0, options->max_pause_ms, output->text);
 	else
 		status = mu_privsep_run(options->pid, GRACE_NS, examine_process,
-		    (void *)options, output->text, &why);
+		    (void *)options, output->text, NULL, &why);
 	if (status < 0 || mu_output_commit(output, &why) != MU_OK)
 		status = complain(MU_EXIT_UNCHECKED, &why);
 	return status;
@@ -377,6 +411,43 @@ look(const struct mu_cli_options *options)
 	return status;
 }
 
+/* True if the heap was checked, and the report is there. */
+static bool
+is_checked(int status)
+{
+	return status == MU_EXIT_CLEAN || status == MU_EXIT_LEAKS ||
+	    status == MU_EXIT_PARTIAL;
+}
+
+/* --save: the writer, perhaps in a child, leaves an empty file if it failed. */
+static int
+look_and_save(struct mu_cli_options *options)
+{
+	struct mu_look_writer writer = { .contents = options->contents };
+	struct mu_why why = { .text = "" };
+	struct mu_new_file file;
+	struct stat written;
+	int status;
+
+	if (mu_new_file_open(&file, options->save, &why) != MU_OK)
+		return complain(MU_EXIT_UNCHECKED, &why);
+	writer.fd = file.fd;
+	mu_kept_names_open(&writer.names, writer.contents);
+	options->explain.save = &writer;
+	status = look(options);
+	if (fstat(file.fd, &written) == 0 && written.st_size > 0) {
+		if (mu_new_file_commit(&file, 0600, &why) != MU_OK)
+			status = complain(MU_EXIT_UNCHECKED, &why);
+	} else if (is_checked(status)) {
+		mu_why(&why, MU_ERR_RESOURCES, "%s was not saved",
+		    mu_safe_argument(options->save).text);
+		status = complain(MU_EXIT_UNCHECKED, &why);
+	}
+	mu_look_writer_close(&writer);
+	mu_new_file_close(&file);
+	return status;
+}
+
 /*
  * A process that exceeds its stack limit is killed by SIGSEGV without a
  * message.
@@ -433,6 +504,7 @@ main(int argc, char **argv)
 	case MU_CLI_WATCH:
 		return watch(&options);
 	default:
-		return look(&options);
+		return options.save != NULL ? look_and_save(&options)
+					    : look(&options);
 	}
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/cli/values.h"
+#include "lib/look/read.h"
 #include "lib/term/safe_text.h"
 #include "mu/text.h"
 
@@ -19,7 +20,8 @@
 #define L (1u << MU_CLI_LEAKTRACER)
 #define S (1u << MU_CLI_SYMBOLIZE)
 #define W (1u << MU_CLI_WATCH)
-#define ALL (P | C | X | D | H | F | L)
+#define K (1u << MU_CLI_LOOK)
+#define ALL (P | C | X | D | H | F | L | K)
 
 /* The subjects with which each option is valid. */
 static const struct flag {
@@ -33,15 +35,16 @@ static const struct flag {
 	{ { "doctor", optional_argument, NULL, MU_CLI_OPT_DOCTOR }, D },
 	{ { "stop", required_argument, NULL, MU_CLI_OPT_STOP }, P | W },
 	{ { "timeout", required_argument, NULL, MU_CLI_OPT_TIMEOUT },
-	    P | C | X | W },
+	    P | C | X | K | W },
 	{ { "max-pause", required_argument, NULL, MU_CLI_OPT_MAX_PAUSE },
 	    P | X | D | W },
 	{ { "limit", required_argument, NULL, MU_CLI_OPT_LIMIT },
-	    P | C | X | H | F | L },
-	{ { "by", required_argument, NULL, MU_CLI_OPT_BY }, P | C | X | W },
-	{ { "contents", no_argument, NULL, MU_CLI_OPT_CONTENTS }, P | C | X },
+	    P | C | X | K | H | F | L },
+	{ { "by", required_argument, NULL, MU_CLI_OPT_BY }, P | C | X | K | W },
+	{ { "contents", no_argument, NULL, MU_CLI_OPT_CONTENTS },
+	    P | C | X | K },
 	{ { "format", required_argument, NULL, MU_CLI_OPT_FORMAT },
-	    P | C | X | W },
+	    P | C | X | K | W },
 	{ { "output", required_argument, NULL, MU_CLI_OPT_OUTPUT }, ALL | W },
 	{ { "quiet", no_argument, NULL, MU_CLI_OPT_QUIET }, ALL | S | W },
 	{ { "color", required_argument, NULL, MU_CLI_OPT_COLOR }, ALL | S | W },
@@ -53,14 +56,15 @@ static const struct flag {
 	      MU_CLI_OPT_BACKTRACE_SIZE },
 	    X },
 	{ { "retained", optional_argument, NULL, MU_CLI_OPT_RETAINED },
-	    P | C | X },
-	{ { "why", required_argument, NULL, MU_CLI_OPT_WHY }, P | C | X },
-	{ { "all", no_argument, NULL, MU_CLI_OPT_ALL }, P | C | X },
-	{ { "in-use", no_argument, NULL, MU_CLI_OPT_IN_USE }, P | C | X },
+	    P | C | X | K },
+	{ { "why", required_argument, NULL, MU_CLI_OPT_WHY }, P | C | X | K },
+	{ { "all", no_argument, NULL, MU_CLI_OPT_ALL }, P | C | X | K },
+	{ { "in-use", no_argument, NULL, MU_CLI_OPT_IN_USE }, P | C | X | K },
+	{ { "save", required_argument, NULL, MU_CLI_OPT_SAVE }, P | C | X },
 	{ { "max-memory", required_argument, NULL, MU_CLI_OPT_MAX_MEMORY },
-	    P | C | X | W },
+	    P | C | X | K | W },
 	{ { "workers", required_argument, NULL, MU_CLI_OPT_WORKERS },
-	    P | C | X | W },
+	    P | C | X | K | W },
 	{ { "confirm", no_argument, NULL, MU_CLI_OPT_CONFIRM }, P | X | W },
 	{ { "pointer-mask", required_argument, NULL, MU_CLI_OPT_POINTER_MASK },
 	    P | C | X | W },
@@ -118,6 +122,7 @@ static const struct subject {
 	{ MU_CLI_LEAKTRACER, "--leaktracer FILE" },
 	{ MU_CLI_SYMBOLIZE, "--symbolize" },
 	{ MU_CLI_COMMAND, "-- COMMAND" },
+	{ MU_CLI_LOOK, "LOOK" },
 	{ MU_CLI_WATCH, "watch" },
 };
 
@@ -140,6 +145,8 @@ is_wanted(const struct mu_cli_options *options, bool doctor,
 		return doctor;
 	case MU_CLI_CORE:
 		return options->core != NULL;
+	case MU_CLI_LOOK:
+		return options->look != NULL;
 	case MU_CLI_HEAP_DUMP:
 		return options->heap_dump != NULL;
 	case MU_CLI_DIFF:
@@ -290,6 +297,29 @@ take_behind(struct parse *parse, int flag, int argc, char **argv)
 	return take(parse, flag, word);
 }
 
+static bool
+is_given(const struct parse *parse, int flag)
+{
+	return parse->given[flag_of(flag) - flags];
+}
+
+/* Take the word at OPTIND if it is a saved look. */
+static bool
+take_look(struct parse *parse, int argc, char **argv)
+{
+	struct mu_cli_options *options = parse->options;
+
+	if (optind >= argc || options->look != NULL || options->watch.wanted ||
+	    (optind > 1 && strcmp(argv[optind - 1], "--") == 0) ||
+	    is_given(parse, MU_CLI_OPT_DOCTOR) ||
+	    is_given(parse, MU_CLI_OPT_SYMBOLIZE))
+		return false;
+	if (!mu_look_file_is(argv[optind]))
+		return false;
+	options->look = argv[optind++];
+	return true;
+}
+
 /* Parse the options up to "--" or the first word that is not an option. */
 static enum mu_status
 take_flags(struct parse *parse, int argc, char **argv)
@@ -307,6 +337,8 @@ take_flags(struct parse *parse, int argc, char **argv)
 	while (status == MU_OK) {
 		/* '+': stop at COMMAND, whose options are not ours. */
 		flag = getopt_long(argc, argv, "+:p:o:qhV", table, NULL);
+		if (flag == -1 && take_look(parse, argc, argv))
+			continue;
 		if (flag == -1)
 			break;
 		if (flag == ':')
@@ -321,12 +353,6 @@ take_flags(struct parse *parse, int argc, char **argv)
 			status = take_behind(parse, flag, argc, argv);
 	}
 	return status;
-}
-
-static bool
-is_given(const struct parse *parse, int flag)
-{
-	return parse->given[flag_of(flag) - flags];
 }
 
 /*
@@ -351,7 +377,7 @@ take_rest(struct parse *parse, int argc, char **argv)
 	if (is_given(parse, MU_CLI_OPT_SYMBOLIZE) && optind + 1 == argc)
 		return take(parse, MU_CLI_OPT_SYMBOLIZE, argv[optind]);
 	return mu_why(parse->why, MU_ERR_ARGUMENT,
-	    "%s is not an option" MU_CURE
+	    "%s is neither an option nor a saved look" MU_CURE
 	    "a process is given by -p PID, a command to run"
 	    " by -- COMMAND",
 	    mu_safe_argument(argv[optind]).text);
@@ -361,7 +387,7 @@ take_rest(struct parse *parse, int argc, char **argv)
 static enum mu_status
 misplaced(const struct parse *parse, const struct flag *flag)
 {
-	char list[160] = "";
+	char list[200] = "";
 	struct mu_text text = { list, sizeof(list), 0 };
 
 	cli_subject_words(&text, flag->subjects);
@@ -494,6 +520,10 @@ parse_all(struct parse *parse, int argc, char **argv)
 	if (status == MU_OK)
 		status = cli_subject_choose(
 		    options, is_given(parse, MU_CLI_OPT_DOCTOR), parse->why);
+	if (status == MU_OK && options->save != NULL && options->children)
+		return mu_why(parse->why, MU_ERR_ARGUMENT,
+		    "--save writes one look, and --children checks several"
+		    " processes");
 	return status == MU_OK ? check_subject(parse) : status;
 }
 

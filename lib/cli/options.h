@@ -1,7 +1,8 @@
 /*
  * Parse the command line: GNU long options become one structure.
  *
- * Pure, except for getopt_long()'s own variables, which are reset.
+ * Pure, except for getopt_long()'s own variables, which are reset, and for a
+ * word that may be the name of a saved look.
  */
 #ifndef LIB_CLI_OPTIONS_H
 #define LIB_CLI_OPTIONS_H
@@ -24,6 +25,7 @@ enum mu_cli_subject {
 	MU_CLI_PROCESS, /* -p PID */
 	MU_CLI_CORE,    /* --core FILE */
 	MU_CLI_COMMAND, /* -- COMMAND */
+	MU_CLI_LOOK,    /* a saved look */
 	MU_CLI_DOCTOR,
 	MU_CLI_HEAP_DUMP,  /* --heap-dump FILE */
 	MU_CLI_DIFF,       /* --diff A B */
@@ -51,6 +53,7 @@ struct mu_cli_options {
 	enum mu_cli_subject subject;
 	pid_t pid; /* for PROCESS and DOCTOR; 0: not given */
 	const char *core, *exe, *sysroot, *output; /* NULL: not given */
+	const char *look, *save;                   /* files; NULL: not given */
 	const char *heap_dump, *diff_before, *diff_after, *leaktracer;
 	const char *symbols, *html;
 	bool symbolize;

@@ -59,6 +59,7 @@ enum mu_cli_flag {
 	MU_CLI_OPT_PROMETHEUS,
 	MU_CLI_OPT_ROUND,
 	MU_CLI_OPT_ROUNDS,
+	MU_CLI_OPT_SAVE,
 };
 
 struct mu_cli_value {

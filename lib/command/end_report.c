@@ -129,7 +129,8 @@ explain(const struct mu_check *check, const struct mu_threads *stopped,
 
 	if (!mu_explain_wanted(&check->explain))
 		return;
-	again.limit = 0;
+	if (check->explain.save == NULL)
+		again.limit = 0;
 	mu_check_end(&again, stopped, missed, &report);
 	answer->explained = report.explained;
 	report.explained = NULL;

@@ -180,6 +180,8 @@ explain_all(struct mu_explaining *explaining)
 		status = mu_live_types_find(&explaining->types,
 		    &explaining->places, &explaining->typed, &explaining->held,
 		    &explaining->deadline);
+	if (status == MU_OK && wanted->save != NULL)
+		status = mu_save_explain(explaining);
 	if (status == MU_OK && wanted->in_use)
 		status = mu_in_use_explain(explaining);
 	if (status == MU_OK && wanted->in_use)
@@ -222,6 +224,7 @@ mu_explain(const struct mu_explain *wanted, struct mu_search *search,
 		.graph = &search->graph,
 		.roots = &search->roots,
 		.snap = search->snap,
+		.heap = &search->heap,
 		.recorder = search->recorded ? &search->recorder : NULL,
 		.tables = search->tables,
 		.deadline = { .ns = search->deadline_ns },

@@ -15,6 +15,8 @@
 #include "lib/types/type.h"
 #include "mu/arena.h"
 
+struct mu_look_writer; /* lib/look/write.h */
+
 /* What is wanted; all zero: nothing. */
 struct mu_explain {
 	size_t retained; /* how many of the largest holders */
@@ -25,6 +27,8 @@ struct mu_explain {
 				 that match this pattern; NULL: not wanted */
 	size_t why_count;     /* how many of these, the nearest ones first */
 	bool in_use;          /* what lives, by size */
+
+	struct mu_look_writer *save; /* write all that is found; or NULL */
 };
 
 /* True if anything beyond the leaks is asked for. */
@@ -32,7 +36,8 @@ static inline bool
 mu_explain_wanted(const struct mu_explain *explain)
 {
 	return explain->retained > 0 || explain->why ||
-	    explain->why_type != NULL || explain->in_use;
+	    explain->why_type != NULL || explain->in_use ||
+	    explain->save != NULL;
 }
 
 enum mu_step_kind {

@@ -13,6 +13,7 @@
 struct mu_explaining {
 	struct mu_explained *out;
 	const struct mu_graph *graph;
+	const struct mu_heap *heap;
 	const struct mu_roots *roots;
 	const struct mu_snapshot *snap;
 	const struct mu_recorder *recorder; /* or NULL */
@@ -42,6 +43,9 @@ bool mu_path_find(struct mu_explaining *explaining,
 enum mu_status mu_retained_explain(struct mu_explaining *explaining);
 enum mu_status mu_why_explain(struct mu_explaining *explaining);
 enum mu_status mu_in_use_explain(struct mu_explaining *explaining);
+
+/* lib/explain/save.c: write all to explaining->out->wanted.save. */
+enum mu_status mu_save_explain(struct mu_explaining *explaining);
 
 /*
  * lib/explain/stacks.c: with a recorder, who allocated what is in use, and the

@@ -7,7 +7,6 @@
 
 #include "heapwalk/graph/references.h"
 #include "heapwalk/subject/ranges.h"
-#include "heapwalk/subject/tls.h"
 #include "lib/types/types.h"
 #include "mu/arch/register_names.h"
 #include "mu/arch/registers.h"
@@ -71,20 +70,12 @@ mu_places_program(const struct mu_places *places)
 	return 0;
 }
 
-/* The main program is the first module (ELF Handling For TLS, 3.3). */
 bool
 mu_places_thread_variables(
     const struct mu_places *places, size_t index, uintptr_t *address)
 {
-	struct mu_tls_module module;
-	struct mu_tls tls;
-
-	mu_tls_find(&tls, places->snap, &places->snap->threads[index],
-	    places->owners.threads[index].stack);
-	if (!mu_tls_module(&tls, places->snap, 0, &module))
-		return false;
-	*address = module.address;
-	return true;
+	*address = places->owners.threads[index].variables;
+	return *address != 0;
 }
 
 /* The variable at ADDRESS, if it was asked for; NULL: not known. */

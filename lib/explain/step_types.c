@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "heapwalk/subject/saved.h"
 #include "lib/explain/explaining.h"
 
 #define NAME_SIZE 1024
@@ -42,6 +43,13 @@ field_name(struct mu_explaining *explaining, const struct mu_declared *declared,
 			       : mu_places_keep(&explaining->places, name);
 }
 
+/* A saved look may have no more than pointers. */
+static bool
+lacks_numbers(const struct mu_snapshot *snap)
+{
+	return snap->saved != NULL && !snap->saved->contents;
+}
+
 /* The number of elements of the container of DECLARED at ADDRESS. */
 static bool
 count_elements(const struct mu_snapshot *snap,
@@ -50,6 +58,7 @@ count_elements(const struct mu_snapshot *snap,
 	uintptr_t begin, end;
 
 	if (!declared->counted ||
+	    (!declared->count_ends && lacks_numbers(snap)) ||
 	    !mu_snapshot_word(snap, address + declared->count_at, &begin))
 		return false;
 	*count = begin;
@@ -129,6 +138,8 @@ write_key(const struct mu_snapshot *snap, const struct mu_declared *declared,
 	uintptr_t at, size;
 
 	name[0] = '\0';
+	if (lacks_numbers(snap))
+		return;
 	address += declared->key_at;
 	switch (declared->key) {
 	case MU_KEY_SIGNED:

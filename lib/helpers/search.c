@@ -5,6 +5,7 @@
 #include "heapwalk/heaps/table/table.h"
 #include "heapwalk/mark/mark.h"
 #include "heapwalk/recorded/recorded.h"
+#include "heapwalk/subject/saved.h"
 
 bool
 mu_search_note_status(
@@ -102,6 +103,14 @@ ask_recorder(struct mu_search *search)
 	uintptr_t recorder_at = snap->recorded;
 	size_t held;
 
+	if (snap->saved != NULL) {
+		search->recorded = snap->saved->recorder != NULL;
+		if (!search->recorded)
+			return;
+		search->recorder = *snap->saved->recorder;
+		search->heap.blocks.recorder = &search->recorder;
+		return;
+	}
 	if (recorder_at == 0 && !snap->unrecorded)
 		recorder_at = mu_recorded_find(snap);
 	if (recorder_at == 0 ||

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "lib/symbolize/kept_names.h"
 #include "lib/symbolize/loaded.h"
 #include "mu/sys.h"
 #include "mu/text.h"
@@ -435,6 +436,7 @@ mu_symbol_helper_ask(struct mu_symbol_helper *helper,
     const struct mu_symbol_question *questions,
     struct mu_symbol_answer *answers, size_t count, uint64_t deadline_ns)
 {
+	struct mu_kept_names *kept;
 	struct asking *asking;
 	bool complete = false;
 	size_t i;
@@ -460,9 +462,16 @@ mu_symbol_helper_ask(struct mu_symbol_helper *helper,
 			asking->loaded = mu_loaded_list(
 			    helper->source->mappings,
 			    helper->source->num_mappings, &asking->num_loaded);
-		complete = ask(asking);
+		kept = helper->source == NULL ? NULL : helper->source->kept;
+		if (kept != NULL && kept->replay)
+			complete = mu_kept_names_answer(
+			    kept, questions, answers, count);
+		else
+			complete = ask(asking);
 		if (!complete)
 			place_others(asking, count);
+		if (kept != NULL && !kept->replay)
+			mu_kept_names_note(kept, questions, answers, count);
 		free(asking->loaded);
 		free(asking->order);
 	} else

@@ -33,19 +33,41 @@ mu_wire_flush(struct mu_wire_writer *writer)
 	writer->used = 0;
 }
 
+void
+mu_wire_close(struct mu_wire_writer *writer)
+{
+	size_t i;
+
+	for (i = 0; writer->sent != NULL && i < SENT; i++)
+		free(writer->sent[i].string);
+	free(writer->sent);
+	free(writer->buffer);
+	*writer = (struct mu_wire_writer) { .fd = writer->fd };
+}
+
+/* Room for SIZE bytes, at most MU_WIRE_STRING_MAX. */
+static bool
+make_room(struct mu_wire_writer *writer, size_t size)
+{
+	if (writer->room > 0 && writer->fd >= 0 &&
+	    size > writer->room - writer->used)
+		mu_wire_flush(writer);
+	while (size > writer->room - writer->used)
+		if (!mu_array_more(
+			&writer->buffer, &writer->room, 1, ROOM, SIZE_MAX / 2))
+			return false;
+	return true;
+}
+
 static void
 put(struct mu_wire_writer *writer, const void *bytes, size_t size)
 {
-	if (writer->buffer == NULL)
-		writer->buffer = malloc(ROOM);
 	if (writer->sent == NULL)
 		writer->sent = calloc(SENT, sizeof(*writer->sent));
-	if (writer->buffer == NULL || writer->sent == NULL)
+	if (writer->sent == NULL || !make_room(writer, size))
 		writer->failed = true;
 	if (writer->failed)
 		return;
-	if (size > ROOM - writer->used)
-		mu_wire_flush(writer);
 	memcpy(writer->buffer + writer->used, bytes, size);
 	writer->used += size;
 }
@@ -206,6 +228,7 @@ mu_wire_write(
 			symbol->inlined[i].line,
 		};
 	wire.num_inlined = (uint32_t)count;
+	writer->record = writer->used;
 	put_head(writer, MU_WIRE_SYMBOL,
 	    sizeof(wire) + count * sizeof(*inlined) + more);
 	put(writer, &wire, sizeof(wire));

@@ -103,13 +103,15 @@ struct mu_wire_inlined {
 
 /*
  * Initialise to zero, except the descriptor. Uses malloc; what it allocates
- * stays until the process, which does nothing else, ends.
+ * stays until mu_wire_close(), or until the process, which does nothing else,
+ * ends.
  */
 struct mu_wire_writer {
-	int fd;
+	int fd;      /* -1: all bytes stay in BUFFER */
 	bool failed; /* no reader or no memory: nothing more is sent */
 	char *buffer;
-	size_t used;
+	size_t used, room;         /* bytes of it */
+	size_t record;             /* where the last symbol begins in it */
 	struct mu_wire_sent *sent; /* strings that have numbers */
 	uint32_t num_strings;
 };
@@ -130,6 +132,9 @@ struct mu_wire_answer {
 void mu_wire_write(
     struct mu_wire_writer *writer, const struct mu_wire_answer *answer);
 void mu_wire_flush(struct mu_wire_writer *writer);
+
+/* Free what it has, without a flush. */
+void mu_wire_close(struct mu_wire_writer *writer);
 
 /* Initialise to zero, except the arena, which holds strings and arrays. */
 struct mu_wire_reader {

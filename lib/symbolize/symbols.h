@@ -18,6 +18,7 @@
 #include "lib/symbolize/loaded.h"
 
 struct mu_cache;    /* lib/symbolize/cache.h */
+struct mu_kept_names; /* lib/symbolize/kept_names.h */
 struct mu_unloaded; /* heapwalk/recorded/recorded.h */
 struct Dwfl_Module; /* elfutils/libdwfl.h */
 
@@ -55,6 +56,9 @@ struct mu_symbols_source {
 
 	struct mu_patience *patience; /* or NULL */
 	struct mu_cache *cache;       /* or NULL: there is none */
+
+	/* Records all answers, or gives them instead of the files; or NULL. */
+	struct mu_kept_names *kept;
 
 	/* Which of the mappings are of unloaded modules, by address. */
 	const struct mu_unloaded *unloaded;

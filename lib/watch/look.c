@@ -149,7 +149,7 @@ receive(
 		return false;
 	}
 	sent = mu_privsep_run(check->pid, check->timeout_ns * 2 + GRACE_NS,
-		   check_and_send, (void *)work, out, why) == 0;
+		   check_and_send, (void *)work, out, NULL, why) == 0;
 	sent &= fflush(out) == 0 && ftell(out) == (long)sizeof(*received);
 	fclose(out);
 	return sent && is_sound(received);

@@ -2,13 +2,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/term/new_file.h"
 #include "lib/term/output.h"
 #include "lib/term/safe_text.h"
 #include "mu/report_file.h"
@@ -74,34 +72,28 @@ static bool
 replace_file(
     const char *path, const struct mu_watch_look *look, struct mu_why *why)
 {
-	char name[PATH_MAX];
+	struct mu_new_file new;
 	struct mu_out out;
-	FILE *file = NULL;
-	bool written;
-	int fd, length;
+	FILE *text = NULL;
+	bool written = false;
 
 	/* The collector reads names that end with ".prom". */
-	length = snprintf(name, sizeof(name), "%s.XXXXXX", path);
-	fd = length < (int)sizeof(name) ? mkostemp(name, O_CLOEXEC) : -1;
-	if (fd >= 0)
-		file = fdopen(fd, "w");
-	if (file == NULL) {
-		if (fd >= 0)
-			close(fd);
+	if (mu_new_file_open(&new, path, why) != MU_OK)
+		return false;
+	text = fdopen(dup(new.fd), "w");
+	if (text != NULL) {
+		out = mu_out_file(text);
+		mu_watch_prometheus(&out, look);
+		written = mu_output_flush(text);
+		fclose(text);
+	}
+	if (!written)
 		mu_why(why, MU_ERR_RESOURCES, "%s cannot be written: %s",
 		    mu_safe_argument(path).text, strerror(errno));
-		return false;
-	}
-	out = mu_out_file(file);
-	mu_watch_prometheus(&out, look);
-	written = mu_output_flush(file) && fchmod(fd, PROMETHEUS_MODE) == 0;
-	fclose(file);
-	if (written && rename(name, path) == 0)
-		return true;
-	mu_why(why, MU_ERR_RESOURCES, "%s cannot be written: %s",
-	    mu_safe_argument(path).text, strerror(errno));
-	unlink(name);
-	return false;
+	written =
+	    written && mu_new_file_commit(&new, PROMETHEUS_MODE, why) == MU_OK;
+	mu_new_file_close(&new);
+	return written;
 }
 
 /* A head before the first line, and the date when it changes. */

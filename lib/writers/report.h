@@ -36,6 +36,8 @@ struct mu_report {
 
 	/* names of addresses */
 	struct mu_naming *naming; /* the command's; NULL: none */
+	struct mu_saved_look *look; /* has them, if it is of one; or NULL */
+	struct mu_kept_names *kept; /* records them for a saved look; or NULL */
 	struct mu_names names;
 	char names_note[192]; /* which names are missing and why; "": none */
 };

@@ -41,7 +41,7 @@ for fuzzer in tests/fuzz/fuzz_*.c; do
 	rm -f "$build/$name.status"
 	# shellcheck disable=SC2086
 	clang $flags -fsanitize=fuzzer -o "$build/$name" "$fuzzer" \
-		"$build/library.a" -ldw -lelf -lbsd -liberty -pthread -ldl || continue
+		"$build/library.a" -ldw -lelf -lbsd -lzstd -liberty -pthread -ldl || continue
 	run_one "${name#fuzz_}" &
 done
 wait

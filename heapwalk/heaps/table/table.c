@@ -1,6 +1,7 @@
 #include "heapwalk/heaps/table/table.h"
 
 #include "heapwalk/heaps/glibc/glibc.h"
+#include "heapwalk/heaps/saved/saved.h"
 #include "heapwalk/heaps/user/user.h"
 
 static enum mu_status
@@ -19,9 +20,10 @@ static const struct mu_heap_ops none = {
 	.detect = detect_none,
 };
 
-enum { GLIBC, USER, ROWS };
+enum { SAVED, GLIBC, USER, ROWS };
 
 static const struct mu_heap_ops *const table[] = {
+	[SAVED] = &mu_heap_saved,
 	[GLIBC] = &mu_heap_glibc,
 	[USER] = &mu_heap_user,
 	[ROWS] = &none,
@@ -50,6 +52,9 @@ mu_heaps_detect(struct mu_heaps *heaps, const struct mu_snapshot *snap,
 		} else if (member.state != NULL) {
 			heaps->members[heaps->count++] = member;
 		}
+		/* A saved look has nothing for the others to read. */
+		if (snap->saved != NULL)
+			break;
 	}
 	if (heaps->count > 0)
 		return MU_OK;

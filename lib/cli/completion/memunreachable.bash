@@ -18,7 +18,7 @@ _memunreachable() {
 		return
 		;;
 	--core | --exe | -o | --output | --heap-dump | --diff | --leaktracer | \
-		--html | --symbolize | --csv | --prometheus)
+		--html | --save | --symbolize | --csv | --prometheus)
 		_filedir
 		return
 		;;
@@ -74,12 +74,13 @@ _memunreachable() {
 		return
 	fi
 
-	mapfile -t COMPREPLY < <(compgen -W '--pid= --core= --exe= --sysroot=
+	[[ $cur == -* ]] || _filedir # a saved look
+	mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W '--pid= --core= --exe= --sysroot=
 		--doctor --stop= --timeout= --max-pause= --max-memory= --workers= --signal=
 		--confirm --pointer-mask= --use-unaligned --use-globals=
 		--use-stacks= --use-registers= --use-tls= --use-root-regions=
 		--children --unchecked= --backtrace --backtrace-size= --limit= --by= --contents
-		--retained --why= --all --in-use
+		--retained --why= --all --in-use --save=
 		--format= --output= --quiet --color= --heap-dump= --diff=
 		--leaktracer= --symbolize --symbols= --html= --every= --count= --duration= --round= --rounds= --csv= --prometheus= --help --version' -- "$cur")
 	[[ ${COMPREPLY-} == *= ]] && compopt -o nospace

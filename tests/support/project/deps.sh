@@ -6,14 +6,14 @@
 set -u
 
 DEBIAN="gcc g++ make binutils libc6-dev pkg-config check valgrind python3
-	sqlite3 procps libjansson-dev libdw-dev libelf-dev libbsd-dev libiberty-dev"
+	sqlite3 procps libjansson-dev libzstd-dev libdw-dev libelf-dev libbsd-dev libiberty-dev"
 DEBIAN_SERVERS="nginx-light memcached"
 DEBIAN_WANTED="gdb strace zstd lz4 xz-utils git perl libglib2.0-dev
 	gcc-i686-linux-gnu libc6-i386 libc6-dev-i386-cross
 	gcc-aarch64-linux-gnu libc6-dev-arm64-cross libjemalloc-dev libmimalloc-dev
 	libgoogle-perftools-dev musl-tools python3-fastjsonschema libfontconfig1"
 FEDORA="gcc gcc-c++ make binutils glibc-devel pkgconf check-devel valgrind
-	python3 sqlite procps-ng jansson-devel elfutils-devel
+	python3 sqlite procps-ng jansson-devel libzstd-devel elfutils-devel
 	elfutils-libelf-devel libbsd-devel binutils-devel python3-fastjsonschema"
 
 lacking() {
@@ -47,7 +47,7 @@ elif command -v dnf >/dev/null; then
 else
 	echo "deps: no apt-get and no dnf here. Install by hand: a C and a C++"
 	echo "deps: compiler, make, pkg-config, check, valgrind, python3, sqlite3,"
-	echo "deps: jansson, elfutils' libdw and libelf, libbsd, libiberty"
+	echo "deps: jansson, zstd, elfutils' libdw and libelf, libbsd, libiberty"
 	exit 1
 fi
 

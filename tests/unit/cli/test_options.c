@@ -261,13 +261,13 @@ TEST(files_of_recorders_alone)
 	assert_complaint(
 	    "--diff a", "--diff needs two heap dumps, the earlier one first");
 	assert_complaint("--diff a -q b",
-	    "b is not an option; a process is given by -p PID, a command to run"
+	    "b is neither an option nor a saved look; a process is given by -p PID, a command to run"
 	    " by -- COMMAND");
 	assert_complaint("--diff a b c",
-	    "c is not an option; a process is given by -p PID, a command to run"
+	    "c is neither an option nor a saved look; a process is given by -p PID, a command to run"
 	    " by -- COMMAND");
 	assert_complaint("--heap-dump a b",
-	    "b is not an option; a process is given by -p PID, a command to run"
+	    "b is neither an option nor a saved look; a process is given by -p PID, a command to run"
 	    " by -- COMMAND");
 	assert_complaint("--heap-dump a --diff b c",
 	    "--heap-dump FILE and --diff A B: one of them at a time");
@@ -282,7 +282,7 @@ TEST(files_of_recorders_alone)
 	    " --leaktracer FILE or --symbolize only");
 	assert_complaint("--heap-dump a --format=json",
 	    "--format goes with -p PID or --core FILE or -- COMMAND or"
-	    " watch only");
+	    " LOOK or watch only");
 	assert_complaint(
 	    "--heap-dump=", "--heap-dump=: expected the name of a file");
 	assert_complaint("--diff a ~", "--diff=: expected the name of a file");
@@ -313,7 +313,7 @@ TEST(one_subject)
 	assert_complaint("-p 1 -p 2", "1 and 2: one process at a time");
 	assert_complaint("--", "there is no COMMAND after --");
 	assert_complaint("ls -l",
-	    "ls is not an option; a process is given by -p PID, a command to run"
+	    "ls is neither an option nor a saved look; a process is given by -p PID, a command to run"
 	    " by -- COMMAND");
 }
 
@@ -402,8 +402,35 @@ TEST(nothing_is_without_effect)
 	    "--core c --stop=fork", "--stop goes with -p PID or watch only");
 	assert_complaint("--doctor --limit=1",
 	    "--limit goes with -p PID or --core FILE or --heap-dump FILE or"
-	    " --diff A B or --leaktracer FILE or -- COMMAND only");
+	    " --diff A B or --leaktracer FILE or -- COMMAND or LOOK only");
 	parse_well("--format=json -- ls");
+}
+
+TEST(a_look)
+{
+	char name[] = "/tmp/look.XXXXXX", words[64];
+	int fd = mkstemp(name);
+
+	ck_assert_int_eq(write(fd, "MuLook\n", 8), 8);
+	close(fd);
+	snprintf(words, sizeof(words), "%s --retained", name);
+	parse_well(words);
+	ck_assert_int_eq(options.subject, MU_CLI_LOOK);
+	ck_assert_str_eq(options.look, name);
+	snprintf(words, sizeof(words), "--why=55d0c8a02b0 %s", name);
+	parse_well(words);
+	ck_assert_str_eq(options.look, name);
+	snprintf(words, sizeof(words), "%s -p 1", name);
+	assert_complaint(words, "-p PID and LOOK: one of them at a time");
+	snprintf(words, sizeof(words), "%s --save=other", name);
+	assert_complaint(
+	    words, "--save goes with -p PID or --core FILE or -- COMMAND only");
+	snprintf(words, sizeof(words), "--retained -- %s", name);
+	parse_well(words);
+	ck_assert_int_eq(options.subject, MU_CLI_COMMAND);
+	unlink(name);
+	assert_complaint("--children --save=look -- ls",
+	    "--save writes one look, and --children checks several processes");
 }
 
 TEST(a_watch)

@@ -52,7 +52,7 @@ run(pid_t pid, mu_privsep_work *work)
 	int status;
 
 	why.text[0] = '\0';
-	status = mu_privsep_run(pid, PATIENCE_NS, work, NULL, out, &why);
+	status = mu_privsep_run(pid, PATIENCE_NS, work, NULL, out, NULL, &why);
 	rewind(out);
 	length = fread(said, 1, sizeof(said) - 1, out);
 	said[length] = '\0';
