@@ -92,7 +92,8 @@ quote(const struct mu_snapshot *snap, uintptr_t address, size_t size,
 			break;
 		name[length++] = *byte == '\0' ? '?' : *byte;
 	}
-	strcpy(name + length, i == KEY_SHOWN && i < size ? "..." : "\"");
+	snprintf(name + length, NAME_SIZE - length, "%s",
+	    i == KEY_SHOWN && i < size ? "..." : "\"");
 }
 
 /* A string of libc++: the lowest bit of the first byte tells a long one. */
@@ -240,6 +241,15 @@ find_index(const struct mu_snapshot *snap, uintptr_t queue, uintptr_t chunk,
 	return piece == chunk && i * each + offset / stride >= skipped;
 }
 
+/* The array of pointers to the nodes of an unordered container. */
+static bool
+is_bucket_array(const char *type)
+{
+	return type != NULL &&
+	    (strstr(type, "_Hash_node_base*[") != NULL ||
+		strstr(type, "__hash_node_base<") != NULL);
+}
+
 /* A step of a container's inside, after BEFORE; QUEUE is that of a deque. */
 static void
 name_element(struct mu_explaining *explaining, const struct mu_step *before,
@@ -269,15 +279,12 @@ name_element(struct mu_explaining *explaining, const struct mu_step *before,
 			key[0] = '\0'; /* to another node */
 		if (strncmp(tail, ".second", 7) == 0)
 			tail += 7;
-	} else if (step->type != NULL &&
-	    (strstr(step->type, "_Hash_node_base*[") != NULL ||
-		strstr(step->type, "__hash_node_base<") != NULL)) {
-		tail = "";
 	} else if (from.field != NULL && from.field->pieces &&
-	    here.stride != 0) {
+	    here.stride != 0 && !is_bucket_array(step->type)) {
 		; /* the field begins with the index */
-	} else if (*queue != 0 && mu_snapshot_word(snap, *queue, &map) &&
-	    map == step->address) {
+	} else if (is_bucket_array(step->type) ||
+	    (*queue != 0 && mu_snapshot_word(snap, *queue, &map) &&
+		map == step->address)) {
 		tail = "";
 	} else if (*queue != 0 &&
 	    find_index(snap, *queue, step->address, step->offset, here.stride,

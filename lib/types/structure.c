@@ -514,10 +514,9 @@ static void
 list_names(struct mu_structures *structures, struct best *best)
 {
 	char *name = structures->name;
-	size_t i, length = 0;
+	size_t each = sizeof(best->layouts) / CANDIDATES, i, length = 0;
 
-	qsort(
-	    best->layouts, best->count, sizeof(*best->layouts), compare_names);
+	qsort(best->layouts, best->count, each, compare_names);
 	for (i = 0; i < best->count && length < sizeof(structures->name); i++)
 		length += (size_t)snprintf(name + length,
 		    sizeof(structures->name) - length, "%s%s",
