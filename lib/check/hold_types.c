@@ -106,6 +106,7 @@ declare(struct asking *asking, const struct mu_type *type,
 	const struct mu_declared *target = layout_of(asking, field->type);
 	bool better = row->name == NULL || row->source == MU_TYPE_CONTENT ||
 	    (!row->certain && row->source == MU_TYPE_DWARF);
+	bool agrees;
 	size_t count;
 
 	if (target == NULL || target->name == NULL || target->virtual ||
@@ -129,10 +130,12 @@ declare(struct asking *asking, const struct mu_type *type,
 			    mu_lost_hold_mixed(hold) ? 0 : count, row);
 		return;
 	}
+	/* The pointer may be an old one: what the block holds has to agree. */
+	agrees = row->name != NULL && strcmp(row->name, target->name) == 0;
 	*row = (struct mu_type) {
 		.name = target->name,
 		.source = MU_TYPE_DWARF,
-		.certain = type->certain && !field->one_of &&
+		.certain = agrees && type->certain && !field->one_of &&
 		    !target->extended && target->complete,
 		.id = target->id,
 	};

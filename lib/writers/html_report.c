@@ -107,7 +107,7 @@ put_verdict(const struct mu_out *out, const struct mu_report *report)
 	if (!mu_exit_checked(info))
 		mu_put_safe(&text, info->reason);
 	else
-		mu_put(&text, "Lost: %s in %zu block%s, of %s in use",
+		mu_put(&text, "Lost: %s in %zu block%s, of %s allocated",
 		    mu_human_bytes(info->leak_bytes).text, info->num_leaks,
 		    info->num_leaks == 1 ? "" : "s",
 		    mu_human_bytes(info->allocation_bytes).text);

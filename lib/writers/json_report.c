@@ -201,6 +201,10 @@ put_hold(const struct mu_out *out, const struct mu_lost_group *group,
 	mu_names_find_type(names, hold->address, &type);
 	mu_put(out, ", \"type\": ");
 	ok &= put_value(out, mu_json_name(type.name));
+	if (type.name != NULL)
+		mu_put(out, ", \"type_source\": \"%s\", \"certain\": %s",
+		    mu_type_source_word(type.source),
+		    type.certain ? "true" : "false");
 	mu_put(out, ", \"size\": ");
 	ok &= put_value(out,
 	    mu_lost_hold_mixed(hold) ? json_null() : mu_json_count(hold->size));

@@ -66,14 +66,15 @@ read_text() {
 read_fields() {
 	"$command" -q -p "$pid" >"$work/text"
 	for row in 'in 99 blocks: 10 × Session, 89 blocks hang on them' \
-	    '+0x10 .plain  1 × Plain' '+0x38 .orders  1 × Plain\*\[\]' \
-	    '\[\]  4 × Plain' '+0x0 .next  4 × probably node, which hang'; do
+	    '+0x10 .plain  1 × probably Plain' \
+	    '+0x38 .orders  1 × Plain\*\[\]' '\[\]  4 × probably Plain' \
+	    '+0x0 .next  4 × probably node, which hang'; do
 		grep -q "$row\$\|$row " "$work/text" ||
 			fail "no $row: $(cat "$work/text")"
 	done
 	"$command" -q --format=json -p "$pid" >"$work/report"
-	grep -q '"field": "orders\[\]", "type": "Plain"' "$work/report" ||
-		fail "no field: $(cat "$work/report")"
+	grep -q '"field": "orders\[\]", "type": "Plain", "type_source": "dwarf", "certain": false' \
+	    "$work/report" || fail "no field: $(cat "$work/report")"
 }
 
 if ! command -v python3 >/dev/null; then
@@ -101,6 +102,16 @@ if g++ -g -O1 -std=c++17 -D_GNU_SOURCE -I. $sources/fields.cc -o "$work/fields" 
 	let_go
 else
 	echo "SKIPPED: no g++: $(head -n 1 "$work/errors")"
+fi
+if g++ -g -O1 -std=c++17 -D_GNU_SOURCE -I. $sources/stale.cc -o "$work/stale" \
+    2>"$work/errors"; then
+	hold "$work/stale"
+	"$command" -q -p "$pid" >"$work/text"
+	grep -q '× Session, 3 blocks hang on' "$work/text" ||
+		fail "no sessions: $(cat "$work/text")"
+	! grep -qE ' × (Plain|Weights)' "$work/text" ||
+		fail "certain, and wrong: $(cat "$work/text")"
+	let_go
 fi
 # shellcheck disable=SC2086
 "$command" $json -o "$work/report" -- "$program" ends >"$said"

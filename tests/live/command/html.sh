@@ -62,6 +62,12 @@ open(sys.argv[2] + "/acted.html", "w").write(page.replace("</body>", acts))
 start = page.index('id="data">') + len('id="data">')
 end = page.index("</script>", start)
 data = json.loads(page[start:end])
+held = dict(data["retained"][0], type=None, name=None)
+data["retained"] = [
+    dict(held, about=True, kind="thread", thread_name="worker", function="work"),
+    dict(held, about=False, kind="block", type="Cache", certain=False)]
+held = page[:start] + json.dumps(data).replace("<", "\\u003c") + page[end:]
+open(sys.argv[2] + "/held.html", "w").write(held)
 one = data["groups"][0]
 data["groups"] = [dict(one, type="type%d" % i, total_bytes=i) for i in range(100000)]
 acts = acts.replace('"orders"', '"type77777"')
@@ -74,8 +80,15 @@ sed -n '/id="acted"/,$p' "$work/dom" | grep -q \
     '>2|Session|probably node|' || fail "not sorted: $(cat "$work/acted")"
 sed -n '/id="acted"/,$p' "$work/dom" | grep -q '\.orders  1 × Plain\*\[\]' ||
 	fail "not opened: $(cat "$work/acted")"
+sed -n '/id="acted"/,$p' "$work/dom" |
+	grep -q '\.orders\[\]  4 × probably Plain' || fail "not probable"
 sed -n '/id="acted"/,$p' "$work/dom" | grep -q '|1|1 found' ||
 	fail "not found: $(cat "$work/acted")"
+look "$work/held.html"
+grep -q '<td>about: thread worker, work</td>' "$work/dom" ||
+	fail "no doubtful holder"
+grep -q '<td>probably Cache</td><td class="wide">probably Cache</td>' \
+    "$work/dom" || fail "no probable holder"
 look "$work/many.html"
 grep -q '<pre id="acted">200|type99999|type0|' "$work/dom" ||
 	fail "not 100,000 groups: $(grep -A3 'id="acted"' "$work/dom")"
