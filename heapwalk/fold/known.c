@@ -29,9 +29,16 @@ static bool
 is_same(struct mu_memory *memory, const struct mu_known *known,
     const struct mu_block *block)
 {
-	return known->range.begin == block->range.begin &&
-	    known->range.end == block->range.end &&
-	    known->word == mu_known_word(memory, block);
+	uint64_t word;
+
+	if (known->range.begin != block->range.begin ||
+	    known->range.end != block->range.end)
+		return false;
+	if (known->by == MU_KNOWN_RANGE)
+		return true;
+	word = mu_known_word(memory, block);
+	return known->word ==
+	    (known->by == MU_KNOWN_MARK ? mu_known_mark(word) : word);
 }
 
 static bool

@@ -7,11 +7,29 @@
 
 #include "heapwalk/heaps/blocks.h"
 
+/* What is known of the first word of a block. */
+enum mu_known_by {
+	MU_KNOWN_WORD,  /* mu_known_word() */
+	MU_KNOWN_MARK,  /* mu_known_mark() of it */
+	MU_KNOWN_RANGE, /* nothing */
+};
+
 /* A block that was unreachable. */
 struct mu_known {
 	struct mu_range range; /* usable bytes */
-	uint64_t word;         /* mu_known_word() */
+	uint64_t word;
+	enum mu_known_by by;
 };
+
+/*
+ * 16 bits that differ with the word: two words have the same by a chance of one
+ * in 65,536, and they do not tell it.
+ */
+static inline uint16_t
+mu_known_mark(uint64_t word)
+{
+	return (uint16_t)((word ^ word >> 29) * 0x9e3779b97f4a7c15ull >> 48);
+}
 
 /* The first 8 bytes, zeros after the end or if they cannot be read. */
 uint64_t mu_known_word(struct mu_memory *memory, const struct mu_block *block);

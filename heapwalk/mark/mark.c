@@ -263,3 +263,14 @@ mu_mark_confirm(struct mu_graph *graph, const struct mu_range *candidates,
 	mark_put_off(&marking);
 	return marking.passed ? MU_ERR_TIMEOUT : MU_OK;
 }
+
+enum mu_status
+mu_mark_on(struct mu_graph *graph, uint64_t deadline_ns)
+{
+	struct mu_marking marking;
+
+	if (!mu_marking_open(&marking, graph, depth_for(graph), deadline_ns))
+		return MU_ERR_NO_MEMORY;
+	mark_put_off(&marking);
+	return marking.passed ? MU_ERR_TIMEOUT : MU_OK;
+}

@@ -20,6 +20,9 @@ enum mu_status mu_mark(struct mu_graph *graph, uint64_t deadline_ns);
 enum mu_status mu_mark_confirm(struct mu_graph *graph,
     const struct mu_range *candidates, size_t count, uint64_t deadline_ns);
 
+/* The same for blocks that were marked since: mark what they lead to. */
+enum mu_status mu_mark_on(struct mu_graph *graph, uint64_t deadline_ns);
+
 /* mu_mark() with room for MAX_DEPTH pending nodes, at least 1. */
 enum mu_status mu_mark_bounded(
     struct mu_graph *graph, uint64_t deadline_ns, size_t max_depth);

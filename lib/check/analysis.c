@@ -14,6 +14,7 @@
 #include "lib/check/naming.h"
 #include "lib/check/program_kind.h"
 #include "lib/look/write.h"
+#include "lib/since/since.h"
 #include "lib/writers/status_word.h"
 #include "mu/status.h"
 #include "mu/sys.h"
@@ -195,6 +196,9 @@ void
 mu_analysis_run(struct mu_analysis *analysis, struct mu_snapshot *snap,
     uint64_t begin_ns, uint64_t deadline_ns)
 {
+	static const struct mu_since ever = { .count = 0 };
+	const struct mu_since *since =
+	    analysis->check->since == NULL ? &ever : analysis->check->since;
 	struct mu_search *search = &analysis->search;
 	size_t skipped;
 
@@ -212,7 +216,11 @@ mu_analysis_run(struct mu_analysis *analysis, struct mu_snapshot *snap,
 		.contents = analysis->check->contents,
 		.by = analysis->check->by,
 		.list = analysis->check->list,
-		.keep = mu_explain_wanted(&analysis->check->explain),
+		.keep = mu_explain_wanted(&analysis->check->explain) ||
+		    since->count > 0,
+		.known = since->known,
+		.num_known = since->count,
+		.known_owners = since->owners,
 		.again = analysis->candidates.ranges != NULL,
 		.candidates = analysis->candidates.ranges,
 		.num_candidates = analysis->candidates.count,

@@ -3,70 +3,17 @@
  * was saved; everything else is as for a process.
  */
 #include <bsd/string.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "lib/check/naming.h"
 #include "lib/check/outside.h"
 #include "lib/look/read.h"
-#include "lib/term/safe_text.h"
-#include "mu/sys.h"
 
 struct mu_saved_look {
 	const struct mu_check *check;
 	struct mu_look_file file;
 };
-
-/* All of FD, for free(); NULL with errno. */
-static char *
-read_all(int fd, size_t *size)
-{
-	struct stat status;
-	size_t room;
-	char *bytes;
-	ssize_t n = 0;
-
-	if (fstat(fd, &status) != 0)
-		return NULL;
-	room = S_ISREG(status.st_mode) ? (size_t)status.st_size : 0;
-	bytes = malloc(room + 1);
-	for (*size = 0; bytes != NULL && *size < room; *size += (size_t)n) {
-		n = read(fd, bytes + *size, room - *size);
-		if (n <= 0)
-			break;
-	}
-	if (n >= 0)
-		return bytes;
-	free(bytes);
-	return NULL;
-}
-
-static enum mu_status
-read_file(struct mu_saved_look *saved, struct mu_why *why)
-{
-	const char *path = saved->check->look;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	char *bytes = NULL;
-	size_t size = 0;
-	enum mu_status status;
-
-	if (fd >= 0)
-		bytes = read_all(fd, &size);
-	if (bytes == NULL)
-		status = mu_why(why, MU_ERR_ARGUMENT, "cannot read %s: %s",
-		    mu_safe_argument(path).text, strerror(errno));
-	else
-		status = mu_look_file_read(&saved->file, bytes, size,
-		    mu_analysis_limit(saved->check, 2), why);
-	free(bytes);
-	if (fd >= 0)
-		close(fd);
-	return status;
-}
 
 /* It knows which blocks were lost, perhaps at two looks. */
 static enum mu_status
@@ -74,7 +21,8 @@ take(void *subject, struct mu_check_look *look)
 {
 	struct mu_saved_look *saved = subject;
 	const struct mu_look_outcome *outcome = &saved->file.outcome;
-	enum mu_status status = read_file(saved, &look->why);
+	enum mu_status status = mu_look_file_open(&saved->file,
+	    saved->check->look, mu_analysis_limit(saved->check, 2), &look->why);
 
 	if (status != MU_OK)
 		return status;

@@ -5,6 +5,7 @@
 #include "lib/check/naming.h"
 #include "lib/driver/driver.h"
 #include "lib/look/write.h"
+#include "lib/since/since.h"
 #include "mu/sys.h"
 #include "mu/text.h"
 
@@ -88,10 +89,14 @@ report_result(struct outside *outside, enum mu_status status,
 {
 	struct mu_check_look *look = &outside->look;
 	struct mu_analysis *analysis = &look->analysis;
+	struct mu_why own = *why;
 
 	memset(report, 0, sizeof(*report));
 	outside->ops->describe(outside->subject, report);
-	status = mu_analysis_fill_report(analysis, status, why, report);
+	if (mu_status_usable(status) && look->check->since != NULL)
+		status = mu_since_judge(
+		    look->check->since, report->pid, status, &own);
+	status = mu_analysis_fill_report(analysis, status, &own, report);
 	if (mu_status_usable(status))
 		mu_naming_open(report, look->snap->mappings,
 		    look->snap->num_mappings, &analysis->search.recorder);

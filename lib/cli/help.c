@@ -119,6 +119,8 @@ static const char reports[] =
     "      --all              with --why: also every reference to it\n"
     "      --in-use           show what lives, by size, type and"
     " stack\n"
+    "      --since=FILE       only what was lost since this look, or report"
+    " in JSON\n"
     "      --save=FILE        also save the look, to be shown later as LOOK\n"
     "      --format=FORMAT    text, json or html (default text)\n"
     "  -o, --output=FILE      write to FILE, with mode 0600\n"

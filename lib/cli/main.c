@@ -18,6 +18,7 @@
 #include "lib/command/command.h"
 #include "lib/doctor/doctor.h"
 #include "lib/look/write.h"
+#include "lib/since/since.h"
 #include "lib/term/fold.h"
 #include "lib/term/new_file.h"
 #include "lib/term/output.h"
@@ -134,6 +135,7 @@ fill_check(struct mu_check *check, const struct mu_cli_options *options)
 		.pid = options->pid,
 		.core = options->core,
 		.look = options->look,
+		.since = options->lost_before,
 		.exe = options->exe,
 		.sysroot = options->sysroot,
 		.stop = options->stop,
@@ -429,6 +431,8 @@ look_and_save(struct mu_cli_options *options)
 	struct stat written;
 	int status;
 
+	if (options->save == NULL)
+		return look(options);
 	if (mu_new_file_open(&file, options->save, &why) != MU_OK)
 		return complain(MU_EXIT_UNCHECKED, &why);
 	writer.fd = file.fd;
@@ -445,6 +449,26 @@ look_and_save(struct mu_cli_options *options)
 	}
 	mu_look_writer_close(&writer);
 	mu_new_file_close(&file);
+	return status;
+}
+
+/* --since: with our rights; a child may not be able to read the file. */
+static int
+look_since(struct mu_cli_options *options)
+{
+	struct mu_why why = { .text = "" };
+	struct mu_since since;
+	int status;
+
+	if (mu_since_open(&since, options->since,
+		options->max_memory != 0 ? options->max_memory : SIZE_MAX / 2,
+		&why) != MU_OK) {
+		status = complain(MU_EXIT_UNCHECKED, &why);
+	} else {
+		options->lost_before = &since;
+		status = look_and_save(options);
+	}
+	mu_since_close(&since);
 	return status;
 }
 
@@ -504,7 +528,7 @@ main(int argc, char **argv)
 	case MU_CLI_WATCH:
 		return watch(&options);
 	default:
-		return options.save != NULL ? look_and_save(&options)
-					    : look(&options);
+		return options.since != NULL ? look_since(&options)
+					     : look_and_save(&options);
 	}
 }

@@ -60,6 +60,7 @@ static const struct flag {
 	{ { "why", required_argument, NULL, MU_CLI_OPT_WHY }, P | C | X | K },
 	{ { "all", no_argument, NULL, MU_CLI_OPT_ALL }, P | C | X | K },
 	{ { "in-use", no_argument, NULL, MU_CLI_OPT_IN_USE }, P | C | X | K },
+	{ { "since", required_argument, NULL, MU_CLI_OPT_SINCE }, P | C | K },
 	{ { "save", required_argument, NULL, MU_CLI_OPT_SAVE }, P | C | X },
 	{ { "max-memory", required_argument, NULL, MU_CLI_OPT_MAX_MEMORY },
 	    P | C | X | K | W },
@@ -514,6 +515,10 @@ parse_all(struct parse *parse, int argc, char **argv)
 	if (options->subject != MU_CLI_NONE)
 		return MU_OK;
 	mu_options_reach_words(&options->library, &words);
+	if (options->since != NULL)
+		mu_text_add(&words, "%sonly what was lost since %s",
+		    words.length > 0 ? ", " : "",
+		    mu_safe_argument(options->since).text);
 	status = take_rest(parse, argc, argv);
 	if (status == MU_OK)
 		status = check_watch(parse);

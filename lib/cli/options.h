@@ -53,7 +53,7 @@ struct mu_cli_options {
 	enum mu_cli_subject subject;
 	pid_t pid; /* for PROCESS and DOCTOR; 0: not given */
 	const char *core, *exe, *sysroot, *output; /* NULL: not given */
-	const char *look, *save;                   /* files; NULL: not given */
+	const char *look, *save, *since;           /* files; NULL: not given */
 	const char *heap_dump, *diff_before, *diff_after, *leaktracer;
 	const char *symbols, *html;
 	bool symbolize;
@@ -79,6 +79,9 @@ struct mu_cli_options {
 	const struct mu_writer *writer; /* --format */
 	enum mu_style_when color;
 	struct mu_cli_watch watch;
+
+	/* Set by main(). */
+	const struct mu_since *lost_before; /* of --since; or NULL */
 };
 
 /*

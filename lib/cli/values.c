@@ -461,6 +461,8 @@ mu_cli_value_take(struct mu_cli_options *options,
 		return take_file(value, &options->exe, why);
 	case MU_CLI_OPT_SYSROOT:
 		return take_file(value, &options->sysroot, why);
+	case MU_CLI_OPT_SINCE:
+		return take_file(value, &options->since, why);
 	case MU_CLI_OPT_SAVE:
 		return take_file(value, &options->save, why);
 	case MU_CLI_OPT_OUTPUT:

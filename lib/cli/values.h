@@ -60,6 +60,7 @@ enum mu_cli_flag {
 	MU_CLI_OPT_ROUND,
 	MU_CLI_OPT_ROUNDS,
 	MU_CLI_OPT_SAVE,
+	MU_CLI_OPT_SINCE,
 };
 
 struct mu_cli_value {

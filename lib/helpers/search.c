@@ -49,6 +49,19 @@ end_reading(struct mu_search *search)
 	search->step(search, MU_SEARCH_READ);
 }
 
+/* Leave out the known blocks, and with known_owners what they lead to. */
+static enum mu_status
+leave_out(struct mu_search *search)
+{
+	enum mu_status status =
+	    mu_known_leave_out(&search->heap.blocks, &search->snap->memory,
+		search->known, search->num_known, search->deadline_ns);
+
+	if (status == MU_OK && search->known_owners)
+		status = mu_mark_on(&search->graph, search->deadline_ns);
+	return status;
+}
+
 static enum mu_status
 mark_all(struct mu_search *search)
 {
@@ -70,8 +83,7 @@ mark_all(struct mu_search *search)
 	end_reading(search);
 	status = mu_mark(graph, search->deadline_ns);
 	if (status == MU_OK)
-		status = mu_known_leave_out(blocks, &search->snap->memory,
-		    search->known, search->num_known, search->deadline_ns);
+		status = leave_out(search);
 	if (status == MU_OK && search->again)
 		status = mu_mark_confirm(graph, search->candidates,
 		    search->num_candidates, search->deadline_ns);

@@ -53,6 +53,7 @@ struct mu_search {
 	/* Blocks that are not reported, with KEEP; see mu_known_leave_out(). */
 	const struct mu_known *known;
 	size_t num_known;
+	bool known_owners; /* and what only they lead to */
 
 	/* The answer, as far as the search got. */
 	struct mu_heap heap;

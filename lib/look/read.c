@@ -1,12 +1,16 @@
 #include "lib/look/read.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "heapwalk/heaps/spans.h"
 #include "lib/look/bytes.h"
 #include "lib/look/sections.h"
+#include "lib/term/safe_text.h"
 #include "memunreachable/memunreachable.h"
 #include "mu/sort.h"
 
@@ -430,14 +434,15 @@ read_lost(struct reading *reading)
 	struct mu_look_file *look = reading->look;
 	struct mu_range *lost;
 	uintptr_t last = 0;
-	size_t max = 0;
+	size_t max = 0, max_marks = 0;
 	uint64_t left;
 
 	section(reading, MU_LOOK_LOST);
 	/* No NULL: that would be no list. */
 	look->lost = make(reading, 0, sizeof(*look->lost));
 	for (left = number(reading); left > 0; left--) {
-		if (!ROOM(reading, look->lost, look->num_lost, max))
+		if (!ROOM(reading, look->lost, look->num_lost, max) ||
+		    !ROOM(reading, look->marks, look->num_lost, max_marks))
 			return;
 		lost = &look->lost[look->num_lost++];
 		*lost = range(reading);
@@ -445,6 +450,8 @@ read_lost(struct reading *reading)
 		lost->end += last;
 		require(
 		    reading, lost->begin >= last && lost->end > lost->begin);
+		look->marks[look->num_lost - 1] =
+		    (uint16_t)most(reading, UINT16_MAX);
 		last = lost->begin;
 	}
 }
@@ -687,6 +694,57 @@ mu_look_file_read(struct mu_look_file *look, const void *bytes, size_t size,
 		return mu_why(why, MU_ERR_ARGUMENT,
 		    "it is damaged, or was not written to its end");
 	return MU_OK;
+}
+
+/* All of FD, for free(); NULL with errno. */
+static char *
+read_file(int fd, size_t *size)
+{
+	struct stat status;
+	size_t room;
+	char *bytes;
+	ssize_t n = 0;
+
+	if (fstat(fd, &status) != 0)
+		return NULL;
+	room = S_ISREG(status.st_mode) ? (size_t)status.st_size : 0;
+	bytes = malloc(room + 1);
+	for (*size = 0; bytes != NULL && *size < room; *size += (size_t)n) {
+		n = read(fd, bytes + *size, room - *size);
+		if (n <= 0)
+			break;
+	}
+	if (n >= 0)
+		return bytes;
+	free(bytes);
+	return NULL;
+}
+
+enum mu_status
+mu_look_file_open(struct mu_look_file *look, const char *path, size_t limit,
+    struct mu_why *why)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char *bytes = NULL;
+	size_t size = 0;
+	enum mu_status status;
+	struct mu_why name;
+
+	if (fd >= 0)
+		bytes = read_file(fd, &size);
+	if (bytes == NULL)
+		status = mu_why(why, MU_ERR_ARGUMENT, "cannot read %s: %s",
+		    mu_safe_argument(path).text, strerror(errno));
+	else
+		status = mu_look_file_read(look, bytes, size, limit, why);
+	if (status != MU_OK && bytes != NULL) {
+		mu_why(&name, MU_OK, "%s", mu_safe_argument(path).text);
+		mu_why_after(why, &name, ": ");
+	}
+	free(bytes);
+	if (fd >= 0)
+		close(fd);
+	return status;
 }
 
 void

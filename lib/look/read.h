@@ -41,6 +41,7 @@ struct mu_look_file {
 	struct mu_owners owners;
 	struct mu_recorder recorder;
 	struct mu_range *lost; /* by address */
+	uint16_t *marks;       /* of each: mu_known_mark() */
 	size_t num_lost;
 	struct mu_kept_names names;
 	struct mu_look_outcome outcome;
@@ -53,6 +54,10 @@ struct mu_look_file {
  */
 enum mu_status mu_look_file_read(struct mu_look_file *look, const void *bytes,
     size_t size, size_t limit, struct mu_why *why);
+
+/* The same of the file at PATH. LOOK is zero. */
+enum mu_status mu_look_file_open(struct mu_look_file *look, const char *path,
+    size_t limit, struct mu_why *why);
 
 /* True if the file at PATH begins like a saved look. */
 bool mu_look_file_is(const char *path);

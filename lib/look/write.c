@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "heapwalk/fold/known.h"
 #include "heapwalk/graph/parts.h"
 #include "heapwalk/graph/references.h"
 #include "heapwalk/heaps/spans.h"
@@ -220,6 +221,7 @@ put_blocks(struct mu_bytes_out *out, const struct mu_blocks *blocks)
 
 struct putting {
 	struct mu_bytes_out *out;
+	struct mu_memory *memory;
 	uintptr_t last;
 	size_t count;
 };
@@ -241,14 +243,18 @@ put_lost_block(void *ctx, const struct mu_block *block)
 
 	mu_put_number(putting->out, block->range.begin - putting->last);
 	mu_put_number(putting->out, mu_range_size(block->range));
+	mu_put_number(
+	    putting->out, mu_known_mark(mu_known_word(putting->memory, block)));
 	putting->last = block->range.begin;
 	return true;
 }
 
 static void
-put_lost(struct mu_bytes_out *out, const struct mu_blocks *blocks)
+put_lost(struct mu_bytes_out *out, const struct mu_look_parts *parts)
 {
-	struct putting putting = { .out = out };
+	const struct mu_blocks *blocks = &parts->heap->blocks;
+	struct putting putting = { .out = out,
+		.memory = (struct mu_memory *)&parts->snap->memory };
 
 	mu_put_number(out, MU_LOOK_LOST);
 	mu_blocks_each_unmarked(blocks, count_lost, &putting);
@@ -382,7 +388,7 @@ mu_look_write_graph(
 	mu_put_number(out, MU_LOOK_WORDS);
 	if (!mu_look_words_put(out, parts, writer->contents))
 		writer->error = ENOMEM;
-	put_lost(out, &heap->blocks);
+	put_lost(out, parts);
 	if (!put_stacks(out, parts))
 		writer->error = ENOMEM;
 	mu_arena_rewind(parts->tables, pieces);

@@ -25,7 +25,7 @@ make(const struct mu_unreachable *unreachable)
 	for (i = 0; i < unreachable->count; i++)
 		checkpoint->blocks[i] =
 		    (struct mu_known) { unreachable->blocks[i],
-			    unreachable->words[i] };
+			    unreachable->words[i], MU_KNOWN_WORD };
 	checkpoint->count = unreachable->count;
 	return checkpoint;
 }

@@ -115,6 +115,32 @@ done
 (cat "$look"; echo) >"$work/damaged"
 damaged "a byte more"
 
+# Since a look, or a report: nothing, until more is lost.
+name=since
+"$command" -q --save "$look" --format=json -p "$pid" >"$work/json" 2>&1
+since() {
+	for file in "$look" "$work/json"; do
+		"$command" -q --since "$file" -p "$pid" >"$work/answer" 2>&1
+		status=$?
+		[ "$status" -eq "$1" ] || fail "--since $file: status $status"
+		like "$work/answer" "$2"
+	done
+}
+since 0 "^ *0 bytes in 0 unreachable"
+echo 3 >&9
+await grep -q lost "$said"
+since 23 " 3 × Session"
+"$command" -q --since "$look" "$look" >"$work/answer" 2>&1
+[ $? -eq 0 ] || fail "status of a look since itself"
+"$command" -q --since "$look" -p $$ >"$work/answer" 2>&1
+[ $? -eq 3 ] || fail "status of a look since one at another process"
+has "$work/answer" "--baseline"
+"$command" -q --limit=1 --by=block --format=json -p "$pid" >"$work/json"
+"$command" -q --since "$work/json" -p "$pid" >"$work/answer" 2>&1
+[ $? -eq 4 ] || fail "status since a report that lists one entry"
+"$command" -q --since "$source" -p "$pid" >"$work/answer" 2>&1
+[ $? -eq 3 ] || fail "status since no report"
+
 # What cannot be written leaves what was there.
 name=unwritten
 cp "$look" "$work/kept"
