@@ -65,7 +65,7 @@ add_live(struct mu_watch_look *look, const struct mu_explained *explained)
 
 	if (explained == NULL)
 		return;
-	look->typed = explained->num_in_use > 0;
+	look->typed = explained->num_in_use > 0 || look->live_blocks == 0;
 	for (i = 0; i < explained->num_in_use; i++) {
 		in_use = &explained->in_use[i];
 		mu_watch_name_live(group.name, in_use);

@@ -121,6 +121,10 @@ mu_rounds_text(const struct mu_out *out, const struct mu_rounds *rounds)
 {
 	size_t i;
 
+	if (rounds->count == 0) {
+		mu_put(out, "no round was looked at\n");
+		return;
+	}
 	mu_put(out, "%zu round%s left behind%s\n", rounds->count,
 	    rounds->count == 1 ? "" : "s",
 	    rounds->num_left == 0 ? " nothing" : ":");

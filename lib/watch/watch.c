@@ -64,6 +64,20 @@ tell(const struct watch *watch, const char *text)
 		fprintf(stderr, "memunreachable: %s\n", text);
 }
 
+/* The process has ended, and no other one takes its place. */
+static void
+tell_end(struct watch *watch)
+{
+	char text[80];
+
+	if (watch->looks == 0)
+		strlcpy(watch->series->reason, "it ended before the first look",
+		    sizeof(watch->series->reason));
+	snprintf(
+	    text, sizeof(text), "process %d has ended", watch->subject.pid);
+	tell(watch, text);
+}
+
 /* Judge the process that is watched, before another one. */
 static void
 judge(struct watch *watch)
@@ -238,6 +252,8 @@ look_on(struct watch *watch)
 		if (event == MU_WATCH_STOP)
 			return true;
 		if (event == MU_WATCH_ENDED || !take_look(watch)) {
+			if (watch->options->watch.name == NULL)
+				tell_end(watch);
 			if (watch->options->watch.name == NULL ||
 			    !await_restart(watch))
 				return true;
@@ -273,6 +289,8 @@ do_round(struct watch *watch, size_t number)
 	while (event == MU_WATCH_NOW)
 		event =
 		    mu_watch_await(&watch->signals, &watch->subject, allowed);
+	if (event == MU_WATCH_ENDED)
+		tell_end(watch);
 	return event == MU_WATCH_TIME;
 }
 
@@ -291,8 +309,9 @@ look_after_rounds(struct watch *watch)
 			return false;
 		if (number++ == watch->options->watch.rounds ||
 		    !do_round(watch, number))
-			break;
+			return true;
 	}
+	tell_end(watch);
 	return true;
 }
 

@@ -183,6 +183,12 @@ status=$?
 [ $status -eq 0 ] || fail "exit status $status"
 like "$out" '^3 rounds left behind nothing$'
 like "$work/err" 'round 3 ended by exit status 7$'
+"$command" watch -p "$pid" --rounds=3 --round="kill -9 $pid" -o "$out" \
+	2>"$work/err" 9>&-
+status=$?
+[ $status -eq 4 ] || fail "exit status $status"
+like "$out" '^no round was looked at$'
+like "$work/err" "process $pid has ended\$"
 let_go
 
 name=command out=$work/command.out

@@ -330,6 +330,9 @@ TEST(rounds_that_lose_blocks)
 
 TEST(rounds_without_looks)
 {
+	struct mu_text words = { text, sizeof(text), 0 };
+	struct mu_out out = mu_out_text(&words);
+
 	begin();
 	mu_rounds_compare(&series, &rounds);
 	ck_assert_uint_eq(rounds.count, 0);
@@ -339,6 +342,34 @@ TEST(rounds_without_looks)
 	mu_series_add(&series, &look);
 	mu_rounds_compare(&series, &rounds);
 	ck_assert_uint_eq(rounds.num_left, 0);
+	mu_rounds_text(&out, &rounds);
+	ck_assert_str_eq(text, "no round was looked at\n");
+}
+
+/* A look at a program that has no block yet knows all live groups. */
+TEST(rounds_from_an_empty_heap)
+{
+	struct mu_explained explained = { .num_in_use = 0 };
+	struct mu_report report = {
+		.program = "",
+		.info.status = MEMUNREACHABLE_COMPLETE,
+		.explained = &explained,
+	};
+	unsigned i;
+
+	begin();
+	new_look(0, 0, 0, 0);
+	look.typed = 0;
+	mu_watch_look_fill(&look, &report);
+	mu_series_add(&series, &look);
+	for (i = 1; i < 4; i++) {
+		new_look(i, 100 * i, 0, 0);
+		add_blocks(MU_WATCH_LIVE, "kept", i);
+		mu_series_add(&series, &look);
+	}
+	mu_rounds_compare(&series, &rounds);
+	ck_assert_uint_eq(rounds.num_left, 1);
+	ck_assert_int_eq(rounds.left[0].manner, MU_ROUNDS_EXACT);
 }
 
 /* Days of looks need no more memory, and their order stays. */
