@@ -19,7 +19,7 @@ struct batch {
 
 void
 mu_block_types_want(struct mu_block_types *wanted, uintptr_t begin, size_t size,
-    const unsigned char *head)
+    const unsigned char *head, uintptr_t held_at)
 {
 	struct mu_typed_block *block;
 	size_t i;
@@ -33,6 +33,7 @@ mu_block_types_want(struct mu_block_types *wanted, uintptr_t begin, size_t size,
 		.begin = begin,
 		.size = size,
 		.declared = true,
+		.held_at = held_at,
 	};
 	for (i = 0; i < sizeof(block->head) && i < size; i++)
 		if (head[i] != 0)

@@ -18,10 +18,11 @@ struct mu_block_types {
 /*
  * Note that the type of the block of SIZE usable bytes at BEGIN is wanted; HEAD
  * is its first bytes (32, or SIZE if that is less), all zero if they are not
- * known. Without memory it has no type, as have all after the first 32,768.
+ * known; HELD_AT is the address of a word that leads to it, or 0. Without
+ * memory it has no type, as have all after the first 32,768.
  */
 void mu_block_types_want(struct mu_block_types *wanted, uintptr_t begin,
-    size_t size, const unsigned char *head);
+    size_t size, const unsigned char *head, uintptr_t held_at);
 
 /* Ask HELPER, whose answers stay valid until its close, until DEADLINE_NS. */
 void mu_block_types_ask(struct mu_block_types *wanted,

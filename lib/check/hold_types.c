@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/types/parts.h"
 #include "mu/array.h"
 #include "mu/sys.h"
 
@@ -105,7 +106,9 @@ declare(struct asking *asking, const struct mu_type *type,
 {
 	const struct mu_declared *target = layout_of(asking, field->type);
 	bool better = row->name == NULL || row->source == MU_TYPE_CONTENT ||
-	    (!row->certain && row->source == MU_TYPE_DWARF);
+	    (!row->certain &&
+		(row->source == MU_TYPE_DWARF ||
+		    (row->source == MU_TYPE_CONTAINER && row->id == 0)));
 	bool agrees;
 	size_t count;
 
@@ -173,6 +176,23 @@ find_node(struct asking *asking, const struct mu_lost_hold *hold,
 	return field;
 }
 
+/* A part of a container without a declared type leads to more of it. */
+static void
+follow_part(const struct mu_type *type, size_t size,
+    const struct mu_lost_hold *hold, struct mu_type *row)
+{
+	const char *name;
+	bool same;
+
+	if (row->name != NULL || type->name == NULL ||
+	    type->source != MU_TYPE_CONTAINER || type->id != 0)
+		return;
+	name = mu_part_below(type->name, &same);
+	if (name != NULL && (!same || hold->size == size))
+		*row = (struct mu_type) { .name = name,
+			.source = MU_TYPE_CONTAINER };
+}
+
 static void
 ask_hold(struct asking *asking, size_t index)
 {
@@ -184,6 +204,11 @@ ask_hold(struct asking *asking, size_t index)
 	size_t offset = hold->offset;
 
 	mu_block_types_find(asking->types, hold->address, row);
+	if (hold->parent > 0 && place != NULL) {
+		follow_part(type, asking->group->holds[hold->parent - 1].size,
+		    hold, row);
+		*place = *row;
+	}
 	if (type->stride > 0)
 		offset %= type->stride;
 	field = mu_declared_field_at(layout_of(asking, type->id), offset);

@@ -188,7 +188,7 @@ note_leak(struct noting *noting, const struct Leak *leak)
 	for (i = 0; i < count; i++)
 		note(noting, mu_names_word(leak, i), false);
 	mu_block_types_want(
-	    &noting->naming->types, leak->begin, leak->size, leak->contents);
+	    &noting->naming->types, leak->begin, leak->size, leak->contents, 0);
 }
 
 static void
@@ -197,14 +197,18 @@ note_group(struct noting *noting, const struct mu_groups_at *at)
 	const struct mu_lost_group *group = &at->group;
 	const struct mu_lost_hold *hold = group->holds;
 	unsigned char head[MU_LEAK_CONTENTS] = { 0 };
+	uintptr_t above;
 	size_t i;
 
 	note(noting, group->place, group->place != group->tag);
 	note_leak(noting, &at->example);
 	for (i = 0; i < group->num_holds; i++, hold++) {
 		memcpy(head, &hold->tag, sizeof(hold->tag));
-		mu_block_types_want(
-		    &noting->naming->types, hold->address, hold->size, head);
+		above = hold->parent == 0 ? at->example.begin
+		    : hold->parent <= i ? group->holds[hold->parent - 1].address
+					: 0;
+		mu_block_types_want(&noting->naming->types, hold->address,
+		    hold->size, head, above == 0 ? 0 : above + hold->offset);
 	}
 }
 

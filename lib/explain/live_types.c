@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/explain/shapes.h"
 #include "lib/explain/typed_walk.h"
 #include "lib/types/gobject.h"
 
@@ -491,6 +492,9 @@ mu_live_types_find(struct mu_live_types *live, struct mu_places *places,
 	ask(&finding);
 	mu_blocks_each(places->blocks, take_rest, &finding);
 	doubt_sizes(live);
-	return mu_typed_walk_on(
+	status = mu_typed_walk_on(
 	    typed, live, finding.declared, finding.num_declared, deadline);
+	if (status == MU_OK)
+		mu_shapes_find(live, places, held, deadline);
+	return status;
 }

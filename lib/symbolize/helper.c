@@ -88,6 +88,7 @@ set_block(struct mu_wire_question *wire, const struct mu_typed_block *block)
 	wire->size = block->size;
 	wire->num_head = (uint32_t)block->num_head;
 	wire->wants_id = block->declared;
+	wire->held_at = block->held_at;
 	memcpy(wire->head, block->head, sizeof(wire->head));
 }
 

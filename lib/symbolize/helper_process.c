@@ -137,6 +137,7 @@ find_type(struct serving *serving, const struct mu_wire_question *question,
 		.size = question->size,
 		.num_head = question->num_head,
 		.declared = question->wants_id != 0,
+		.held_at = (uintptr_t)question->held_at,
 	};
 
 	memcpy(block.head, question->head, sizeof(block.head));

@@ -35,6 +35,7 @@ struct mu_wire_question {
 	uint16_t declared;      /* enum mu_declared_question */
 	uint16_t wants_id;      /* of the block's type */
 	uint32_t reserved;
+	uint64_t held_at; /* a word that leads to the block */
 };
 
 enum mu_wire_kind { MU_WIRE_STRING = 1, MU_WIRE_SYMBOL };

@@ -60,6 +60,8 @@ struct mu_typed_block {
 	size_t num_head; /* 0: not known */
 
 	bool declared; /* the id of its type is wanted, too */
+
+	uintptr_t held_at; /* a word that leads to it; 0: not known */
 };
 
 /*

@@ -6,6 +6,7 @@
 #include "lib/types/cxx_object.h"
 #include "lib/types/declarations.h"
 #include "lib/types/gobject.h"
+#include "lib/types/held_part.h"
 #include "lib/types/python_object.h"
 #include "lib/types/runtime_block.h"
 #include "lib/types/structure.h"
@@ -24,6 +25,7 @@ struct mu_types {
 	struct mu_symbols *symbols;
 	struct mu_vtable_cache vtables;
 	struct mu_gobjects gobjects;
+	struct mu_held_parts parts;
 	struct mu_structures structures;
 	struct mu_call_sites sites;
 	struct mu_declarations declarations;
@@ -81,7 +83,7 @@ is_confirmed(struct mu_types *types, const struct mu_type *type)
 
 /* A proven type is better than a probable one, and any type than contents. */
 static bool
-find_type(struct mu_types *types, struct mu_type *type)
+find_type(struct mu_types *types, uintptr_t held_at, struct mu_type *type)
 {
 	struct mu_symbols *symbols = types->symbols;
 	const struct mu_block_head *head = &types->head;
@@ -98,9 +100,18 @@ find_type(struct mu_types *types, struct mu_type *type)
 		*type = tagged;
 		return true;
 	}
-	return found || mu_runtime_block_find(head, type) ||
-	    mu_text_block_find(symbols, head, types->text, type) ||
-	    mu_structure_find(&types->structures, head, type) ||
+	if (found || mu_runtime_block_find(head, type))
+		return true;
+	if (mu_text_block_find(symbols, head, types->text, type)) {
+		/* What a chunk or a node has there may be old. */
+		if (mu_held_part_find(
+			&types->parts, symbols, head, held_at, &tagged) &&
+		    !types->parts.elements)
+			*type = tagged;
+		return true;
+	}
+	return mu_structure_find(&types->structures, head, type) ||
+	    mu_held_part_find(&types->parts, symbols, head, held_at, type) ||
 	    mu_text_pointer_find(symbols, head, types->text, type);
 }
 
@@ -204,7 +215,7 @@ mu_types_answer(void **state, struct mu_symbols *symbols,
 		types->structures.class = NULL;
 	if (types == NULL || !read_head(types, block))
 		return false;
-	if (!find_type(types, type))
+	if (!find_type(types, block->held_at, type))
 		*type = (struct mu_type) { .source = MU_TYPE_NONE };
 	if (block->declared)
 		find_site(types, type);

@@ -112,6 +112,7 @@ for source in containers shapes pointers templates tree; do
 	play cxx $source.cc "" clang++ -O2 -g
 	play cxx $source.cc "" clang++ -O2 -g -stdlib=libc++
 	play stripped $source.cc "" g++ -O2 -s
+	play stripped $source.cc "" clang++ -O2 -s -stdlib=libc++
 	[ -z "$full" ] || play cxx $source.cc "" g++ -O2 -g
 	[ -z "$full" ] || play cxx $source.cc "" clang++ -O0 -g
 	[ -z "$full" ] || play stripped $source.cc "" clang++ -O2 -s
@@ -123,7 +124,7 @@ play_extension
 
 share c 80 80
 share cxx 90 90
-share stripped 20 25
+share stripped 70 70
 share glib 85 50
 share qt 50 30
 share python 80 40

@@ -60,7 +60,7 @@ make_shelf(const char *what)
 
 	tell(what, shelf->name.data(), "char[*]");
 	shelf->points.resize(10);
-	tell(what, shelf->points.data(), "store::Point[10]");
+	tell(what, shelf->points.data(), "store::Point[10]|elements of a std::vector");
 	for (int i = 0; i < 5; i++) {
 		shelf->labels.push_back("a label that needs a block, number " +
 		    std::to_string(i));
@@ -132,6 +132,8 @@ main()
 	also("*deque*");
 	also("std::map*");
 	also("std::unordered_*");
+	also("elements of a std::*");
+	also("std::list node");
 	fill();
 	keep(held_index);
 	keep(held_lists);

@@ -34,7 +34,7 @@ def fits(name, pattern):
 
 def right(given, pattern):
     """One of "A, B or C"."""
-    return any(fits(one, pattern) for one in
+    return any(fits(one, each) for each in pattern.split("|") for one in
                [given] + re.split(r", (?![^<]*>)| or ", given))
 
 
@@ -109,7 +109,7 @@ for row in report["in_use"]:
             print(f"certain, and not told: {row['type']}")
 by_address = {one["why"][-1]["address"]: one["why"][-1]
               for one in report["why_type"]["nearest"] if one["why"]}
-told_right = 0
+told_right = probably_wrong = 0
 for address, pattern in told["held"].items():
     step = by_address.get(address)
     given = step["type"] if step else None
@@ -118,6 +118,7 @@ for address, pattern in told["held"].items():
     elif given and step["certain"]:
         wrong.append(f"certain, and wrong: {given} is {pattern}")
     else:
+        probably_wrong += given is not None and given not in CONTENT
         miss(f"held, {pattern}", given, 1, 0)
 for (what, given), size in sorted(missed.items(), key=lambda item: -item[1]):
     print(f"{size} bytes: {what}: {given}")
@@ -128,5 +129,8 @@ print(f"{lost} % of {lost_bytes} lost bytes, {live} % of {live_bytes} live bytes
       f"{told_right} of {len(told['held'])} told blocks named; {len(wrong)} certain names wrong")
 with open(sys.argv[3], "a", encoding="ascii") as file:
     print(named_lost, lost_bytes, named_live, live_bytes, file=file)
+if probably_wrong * 4 > told_right:
+    print(f"{probably_wrong} names of held blocks are wrong, {told_right} are right")
+    sys.exit(1)
 if wrong or lost_bytes == 0 or live_bytes == 0 or not told["lost"] or not told["held"]:
     sys.exit(1)

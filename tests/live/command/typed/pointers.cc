@@ -63,9 +63,9 @@ make_peer(const char *what)
 	tell(what, peer->times.get(), "long[*]");
 	peer->notify = [big] { return big[3]; };
 	peer->maybe.emplace(40, 3);
-	tell(what, peer->maybe->data(), "long[40]");
+	tell(what, peer->maybe->data(), "long[40]|elements of a std::vector");
 	peer->either = std::vector<Key>(4);
-	tell(what, std::get<1>(peer->either).data(), "net::Key[4]");
+	tell(what, std::get<1>(peer->either).data(), "net::Key[4]|elements of a std::vector");
 	return peer;
 }
 
@@ -102,6 +102,7 @@ main()
 	also("*lambda*");
 	also("*$_0*");
 	also("net::Key[*]");
+	also("elements of a std::vector");
 	fill();
 	keep(held_peers);
 	keep(held_session);

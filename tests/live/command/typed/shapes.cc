@@ -128,6 +128,7 @@ main()
 	also("draw::Diamond*[*]");
 	also("std::unique_ptr<draw::Shape*>[*]");
 	also("draw::*[*]");
+	also("elements of a std::vector");
 	fill();
 	keep(held_group);
 	keep(held_diamonds);

@@ -107,6 +107,7 @@ main()
 	also("char[*]");
 	also("double[*]");
 	also("Engine*[*]");
+	also("elements of a std::vector");
 	fill();
 	keep(held_engines);
 	return stay();

@@ -79,6 +79,8 @@ main()
 	also("char[*]");
 	also("Vertex*[*]");
 	also("std::*node of *");
+	also("std::map or std::set node");
+	also("elements of a std::vector");
 	fill();
 	keep(held_graph);
 	return stay();

@@ -1,7 +1,8 @@
 /*
  * A program of the corpus tells what it lost and what it holds. Each line of
  * its output is "lost", "held" or "also", an address, and the name that a
- * report should have; "*" in a name stands for anything. Those with "also" are
+ * report should have; "*" in a name stands for anything, "|" is between names of
+ * which each is right. Those with "also" are
  * names of blocks that only their container knows. The output ends with
  * "ready"; the program waits for the end of its input.
  */

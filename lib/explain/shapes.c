@@ -1,0 +1,233 @@
+#include "lib/explain/shapes.h"
+
+#include <string.h>
+
+#include "lib/types/parts.h"
+
+#define WORD sizeof(uintptr_t)
+#define STEPS ((size_t)1 << 20) /* in vain */
+
+struct part {
+	uint32_t block;
+	uint16_t kind; /* enum mu_part_kind */
+	uint16_t unused;
+	size_t elements;
+};
+
+struct shaping {
+	struct mu_live_types *live;
+	struct mu_places *places;
+	struct mu_deadline *deadline;
+	struct mu_parts parts;
+	struct mu_block block; /* the last one that was looked for */
+
+	/* What belongs to a container if that proves to be one. */
+	struct part *found;
+	size_t count, max;
+	uint16_t types[MU_PARTS]; /* their numbers; 0: not known yet */
+};
+
+static bool
+read_memory(void *ctx, uintptr_t address, void *buffer, size_t size)
+{
+	const struct shaping *shaping = ctx;
+	const char *view =
+	    mu_snapshot_view(shaping->places->snap, address, size);
+
+	if (view != NULL)
+		memcpy(buffer, view, size);
+	return view != NULL;
+}
+
+/* The marked block that begins at BEGIN; NULL: there is none. */
+static const struct mu_block *
+block_at(struct shaping *shaping, uintptr_t begin)
+{
+	struct mu_block *block = &shaping->block;
+
+	if (block->range.begin == begin && begin != 0)
+		return block;
+	if (!mu_range_has(shaping->places->blocks->envelope, begin) ||
+	    !mu_blocks_find(shaping->places->blocks, begin, block) ||
+	    block->range.begin != begin || !mu_block_marked(block)) {
+		block->range.begin = 0;
+		return NULL;
+	}
+	return block;
+}
+
+static size_t
+size_of(void *ctx, uintptr_t begin)
+{
+	const struct mu_block *block = block_at(ctx, begin);
+
+	return block == NULL ? 0 : mu_range_size(block->range);
+}
+
+static bool
+is_text(const struct mu_live_type *type)
+{
+	return type->content && strcmp(type->name, "text") == 0;
+}
+
+static void
+note_part(void *ctx, uintptr_t begin, enum mu_part_kind kind, size_t elements)
+{
+	struct shaping *shaping = ctx;
+	const struct mu_block *block = block_at(shaping, begin);
+
+	if (block != NULL &&
+	    mu_arena_room(shaping->places->tables, shaping->found,
+		shaping->count, shaping->max, 4096))
+		shaping->found[shaping->count++] = (struct part) {
+			.block = block->number,
+			.kind = (uint16_t)kind,
+			.elements = elements,
+		};
+}
+
+static uint16_t
+type_of(struct shaping *shaping, const struct part *part)
+{
+	uint16_t *number = &shaping->types[part->kind];
+	struct mu_live_type type = {
+		.name = mu_part_name(part->kind),
+		.source = MU_TYPE_CONTAINER,
+		.stride = part->kind == MU_PART_STRINGS ? MU_PARTS_STRING : 0,
+		.elements = (uint32_t)part->elements,
+	};
+
+	if (*number == 0 || part->elements > 0)
+		*number =
+		    mu_live_types_add(shaping->live, shaping->places, &type);
+	return *number;
+}
+
+/* A chunk or a node may have old text; a vector has what is there. */
+static void
+take_parts(void *ctx, bool proven)
+{
+	struct shaping *shaping = ctx;
+	const struct mu_live_type *known;
+	const struct part *part;
+	size_t i;
+
+	for (i = 0; proven && i < shaping->count; i++) {
+		part = &shaping->found[i];
+		known = mu_live_type_of(shaping->live, part->block);
+		if (known->name == NULL ||
+		    (known->content &&
+			(part->kind != MU_PART_VECTOR || !is_text(known))))
+			shaping->live->of[part->block] = type_of(shaping, part);
+	}
+	shaping->count = 0;
+}
+
+/* The container that may begin at AT, with SIZE bytes that can be read. */
+static void
+try_at(struct shaping *shaping, uintptr_t at, const char *view, size_t size)
+{
+	uintptr_t words[MU_PARTS_WORDS];
+	size_t count = size / WORD;
+
+	if (count > MU_PARTS_WORDS)
+		count = MU_PARTS_WORDS;
+	memcpy(words, view, count * WORD);
+	mu_parts_find(&shaping->parts, at, words, count);
+	mu_deadline_passed(shaping->deadline, 4);
+}
+
+/* The word at VIEW may begin one: it, or the next one, leads to a block. */
+static bool
+may_begin(const struct shaping *shaping, const char *view, size_t size)
+{
+	struct mu_range envelope = shaping->places->blocks->envelope;
+	uintptr_t words[2] = { 0, 0 };
+
+	memcpy(words, view, size < sizeof(words) ? size : sizeof(words));
+	return mu_range_has(envelope, words[0]) ||
+	    ((uint32_t)words[0] == 0 && mu_range_has(envelope, words[1]));
+}
+
+static bool
+try_block(void *ctx, const struct mu_block *block)
+{
+	struct shaping *shaping = ctx;
+	size_t at, size = mu_range_size(block->range);
+	const struct mu_live_type *type;
+
+	if (!mu_block_marked(block))
+		return true;
+	type = mu_live_type_of(shaping->live, block->number);
+	/* What is declared of it is known by now. */
+	if (type->id != 0 || is_text(type))
+		return true;
+	for (at = 0; at + WORD <= size; at += WORD)
+		if (may_begin(shaping, block->view + at, size - at))
+			try_at(shaping, block->range.begin + at,
+			    block->view + at, size - at);
+	return !mu_deadline_passed(shaping->deadline, 1 + size / 64);
+}
+
+/* A word of a variable or a stack; the header of a tree is one before it. */
+static void
+try_word(struct shaping *shaping, uintptr_t address)
+{
+	const struct mu_snapshot *snap = shaping->places->snap;
+	const char *view;
+	size_t i, size;
+
+	for (i = 0; i < 2; i++, address -= WORD) {
+		view = NULL;
+		for (size = MU_PARTS_WORDS * WORD; view == NULL && size > 0;
+		     size -= WORD)
+			view = mu_snapshot_view(snap, address, size);
+		if (view != NULL)
+			try_at(shaping, address, view, size + WORD);
+	}
+}
+
+static bool
+has_cxx(const struct shaping *shaping)
+{
+	const struct mu_snapshot *snap = shaping->places->snap;
+	size_t i;
+
+	for (i = 0; i < snap->num_mappings; i++)
+		if (strstr(snap->mappings[i].name, "/libstdc++.so") != NULL ||
+		    strstr(snap->mappings[i].name, "/libc++.so") != NULL)
+			return true;
+	for (i = 1; i < shaping->live->count; i++)
+		if (shaping->live->types[i].source == MU_TYPE_VTABLE ||
+		    shaping->live->types[i].source == MU_TYPE_RTTI)
+			return true;
+	return false;
+}
+
+void
+mu_shapes_find(struct mu_live_types *live, struct mu_places *places,
+    const struct mu_held *held, struct mu_deadline *deadline)
+{
+	struct shaping shaping = {
+		.live = live,
+		.places = places,
+		.deadline = deadline,
+		.parts = {
+			.read = read_memory,
+			.size = size_of,
+			.found = note_part,
+			.end = take_parts,
+			.most = places->blocks->count,
+			.steps = STEPS,
+		},
+	};
+	size_t i;
+
+	shaping.parts.ctx = &shaping;
+	if (!has_cxx(&shaping))
+		return;
+	for (i = 0; i < held->count && !deadline->passed; i++)
+		if (held->words[i].address != 0)
+			try_word(&shaping, held->words[i].address);
+	mu_blocks_each(places->blocks, try_block, &shaping);
+}

@@ -1,0 +1,17 @@
+/*
+ * Types of live blocks by the structure of the containers that lead to them
+ * (lib/types/parts.h): of those that nothing else names, in programs of C++.
+ */
+#ifndef LIB_EXPLAIN_SHAPES_H
+#define LIB_EXPLAIN_SHAPES_H
+
+#include "lib/explain/live_types.h"
+
+/*
+ * Find containers among the words of HELD and of blocks that are of no declared
+ * type, and add what their parts probably are to LIVE.
+ */
+void mu_shapes_find(struct mu_live_types *live, struct mu_places *places,
+    const struct mu_held *held, struct mu_deadline *deadline);
+
+#endif
