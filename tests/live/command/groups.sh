@@ -52,8 +52,8 @@ read_text() {
 	"$command" -q --contents -p "$pid" >"$work/text"
 	grep -q '"SHELL=/' "$work/text" || fail "no text: $(cat "$work/text")"
 	"$command" -q --limit=3 -p "$pid" >"$work/text"
-	[ "$(grep -c ' × .*\( hang on each\|bytes\|session\)$' "$work/text")" \
-	    -ge 3 ] || fail "not 3 groups: $(cat "$work/text")"
+	[ "$(grep -c ' in [0-9]* blocks: [0-9]* × ' "$work/text")" -eq 3 ] ||
+		fail "not 3 groups: $(cat "$work/text")"
 	grep -q '^  \.\.\. and [0-9]* more groups, [0-9.]* [KM]iB$' \
 	    "$work/text" || fail "no rest: $(cat "$work/text")"
 	"$command" -q --by=block -p "$pid" >"$work/text"
