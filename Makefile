@@ -75,7 +75,7 @@ SRC_UNSTOPPED := $(addprefix lib/state/, library.c exit_stack.c \
 	answer_file.c options.c options_signal.c options_reach.c \
 	malloc_probe.c) \
 	$(addprefix lib/pass/, startup.c exit_check.c watch_signal.c \
-	memunreachable.c \
+	memunreachable.c report_string.c test_case.c \
 	no_leaks.c checkpoint.c why_reachable.c each_unreachable.c) \
 	$(filter-out $(SRC_GROUND),$(call in,lib/report)) $(SRC_TEXT)
 
@@ -95,7 +95,8 @@ RECORDER_SO_FULL := libmemunreachable-malloc-debug.so.$(VERSION)
 RECORDER := $(BUILD)/$(RECORDER_SO_FULL) $(BUILD)/libmemunreachable-malloc-debug.a
 
 HEADERS  := memunreachable.h memunreachable_cxx.h malloc_debug.h \
-	leaktracer.h MemoryTrace.hpp
+	leaktracer.h MemoryTrace.hpp test.h test_frames.h \
+	check.h gtest.h catch2.h
 MAN1     := $(wildcard man/*.1)
 MAN3     := $(wildcard man/*.3)
 MAN5     := $(wildcard man/*.5)
@@ -105,6 +106,11 @@ SO       := libmemunreachable.so.$(SOVERSION)
 SO_FULL  := libmemunreachable.so.$(VERSION)
 LIBS     := $(BUILD)/$(SO_FULL) $(BUILD)/libmemunreachable.a
 
+# main() of tests with GoogleTest, if that is here.
+GTEST_MAIN := $(if $(shell pkg-config --exists gtest 2>/dev/null && echo yes),\
+	$(BUILD)/libmemunreachable-gtest-main.a \
+	$(BUILD)/memunreachable-gtest-main.pc)
+
 EXAMPLES := $(BUILD)/examples/find_leaks $(BUILD)/examples/watch_daemon \
 	$(BUILD)/examples/seed_article $(BUILD)/examples/why_reachable \
 	$(BUILD)/examples/pool_heap
@@ -113,7 +119,7 @@ EXAMPLES_CHECK := $(BUILD)/examples/no_leaks_test
 .PHONY: always all libraries deps demo examples lint format install uninstall help clean
 .DELETE_ON_ERROR:
 
-all: $(LIBS) $(RECORDER) $(BUILD)/memunreachable.pc $(BUILD)/memunreachable ## build the libraries and the command
+all: $(LIBS) $(RECORDER) $(GTEST_MAIN) $(BUILD)/memunreachable.pc $(BUILD)/memunreachable ## build the libraries and the command
 	@:
 
 libraries: $(LIBS) $(RECORDER) ## build the libraries alone
@@ -208,12 +214,23 @@ $(BUILD)/memunreachable: $(BUILD)/lib/cli/main.o \
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,-z,relro,-z,now -o $@ $^ \
 		$(COMMAND_LIBS) -pthread
 
+$(BUILD)/lib/glue/gtest_main.o: lib/glue/gtest_main.cc
+	@mkdir -p $(@D)
+	$(Q)$(CXX) $(MU_WARN) -Iinclude $$(pkg-config --cflags gtest) $(CXXFLAGS) \
+		-fPIC -MMD -MP -c -o $@ $<
+
+$(BUILD)/libmemunreachable-gtest-main.a: $(BUILD)/lib/glue/gtest_main.o
+	$(Q)rm -f $@
+	$(Q)$(AR) rcs $@ $<
+
 # Made anew each time: it holds PREFIX, which may differ at `make install`.
-$(BUILD)/memunreachable.pc: lib/memunreachable.pc.in always
+$(BUILD)/memunreachable.pc: lib/memunreachable.pc.in
+$(BUILD)/memunreachable-gtest-main.pc: lib/glue/memunreachable-gtest-main.pc.in
+$(BUILD)/%.pc: always
 	@mkdir -p $(@D)
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
 		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
-		-e 's|@VERSION@|$(VERSION)|' $< > $@
+		-e 's|@VERSION@|$(VERSION)|' $(filter %.in,$^) > $@
 
 $(BUILD)/examples/%: examples/%.c $(LIBS)
 	@mkdir -p $(@D)
@@ -251,6 +268,7 @@ INSTALLED := \
 	$(BUILD)/$(RECORDER_SO_FULL):$(LIBDIR) \
 	$(BUILD)/libmemunreachable-malloc-debug.a:$(LIBDIR) \
 	$(BUILD)/memunreachable.pc:$(LIBDIR)/pkgconfig \
+	$(foreach file,$(GTEST_MAIN),$(file):$(LIBDIR)$(if $(filter %.pc,$(file)),/pkgconfig)) \
 	$(MAN1:%=%:$(MANDIR)/man1) \
 	$(MAN3:%=%:$(MANDIR)/man3) $(MAN5:%=%:$(MANDIR)/man5) $(MAN7:%=%:$(MANDIR)/man7) \
 	$(BUILD)/memunreachable:$(BINDIR) \
@@ -289,6 +307,7 @@ clean: ## remove the build folder
 	rm -rf $(BUILD)
 
 -include $(RECORDER_OBJS:.o=.d)
+-include $(BUILD)/lib/glue/gtest_main.d
 -include $(OBJS:.o=.d) $(INTERPOSED_OBJS:.o=.d) $(COMMAND_OBJS:.o=.d) $(BUILD)/lib/cli/main.d
 
 include tests/tests.mk

@@ -1,8 +1,5 @@
-/*
- * A checkpoint: the blocks that are unreachable when it is made.
- *
- * Runs in: original.
- */
+#include "lib/pass/checkpoint.h"
+
 #include "lib/pass/pass.h"
 #include "lib/state/library.h"
 #include "lib/state/log_sink.h"
@@ -30,8 +27,9 @@ make(const struct mu_unreachable *unreachable)
 	return checkpoint;
 }
 
-static __attribute__((noinline)) struct mu_checkpoint *
-ask(const struct mu_caller *caller)
+__attribute__((noinline)) struct mu_checkpoint *
+mu_checkpoint_ask(
+    const struct mu_caller *caller, struct UnreachableMemoryInfo *info)
 {
 	struct mu_unreachable unreachable = { .with_words = true };
 	struct mu_request request = {
@@ -39,10 +37,9 @@ ask(const struct mu_caller *caller)
 		.log_policy = MU_LOG_POLICY_FAILURE,
 		.unreachable = &unreachable,
 	};
-	struct UnreachableMemoryInfo info = { 0 };
 	struct mu_checkpoint *checkpoint = NULL;
 
-	if (mu_pass_run(&request, &info))
+	if (mu_pass_run(&request, info))
 		checkpoint = make(&unreachable);
 	if (unreachable.blocks != NULL)
 		mu_results_free(&mu_library.results, unreachable.blocks);
@@ -52,10 +49,12 @@ ask(const struct mu_caller *caller)
 struct MemunreachableCheckpoint *
 memunreachable_checkpoint(void)
 {
+	struct UnreachableMemoryInfo info = { 0 };
 	struct mu_caller caller;
 
 	mu_caller_capture(&caller);
-	return (struct MemunreachableCheckpoint *)ask(&caller);
+	return (struct MemunreachableCheckpoint *)mu_checkpoint_ask(
+	    &caller, &info);
 }
 
 void

@@ -336,7 +336,8 @@ mu_look(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 		.confirm_ns = CONFIRM_NS,
 	};
 
-	if (mu_library.options.confirm && pass->request->references == NULL)
+	if ((mu_library.options.confirm || pass->request->confirm) &&
+	    pass->request->references == NULL)
 		pass->image.query.look = MU_LOOK_FIRST;
 	mu_driver_run(&driver);
 	pass->image.job.log.level = self.level;

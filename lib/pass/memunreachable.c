@@ -7,10 +7,10 @@
 #include "memunreachable/memunreachable.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/pass/pass.h"
+#include "lib/pass/report_string.h"
 #include "lib/report/frame_names.h"
 #include "lib/state/library.h"
 #include "lib/state/log_sink.h"
@@ -98,58 +98,20 @@ GetNewUnreachableMemory(struct UnreachableMemoryInfo *info,
 	    &caller, info, (const struct mu_checkpoint *)checkpoint, limit);
 }
 
-/* STRING, or a replacement with files and lines. */
-static char *
-symbolize(char *string, size_t length)
-{
-	struct mu_symbolized named;
-	char *better = NULL;
-
-	if (!mu_symbolizer_run(
-		&mu_library.symbolizer, string, length, &named)) {
-		if (named.why != NULL)
-			mu_log_sink_line(
-			    MU_LOG_ERROR, "symbolize=1: %s", named.why);
-		return string;
-	}
-	better = malloc(named.length + 1);
-	if (better != NULL) {
-		memcpy(better, named.text, named.length);
-		better[named.length] = '\0';
-		free(string);
-	}
-	mu_symbolized_release(&named);
-	return better != NULL ? better : string;
-}
-
 static __attribute__((noinline)) char *
 get_string(const struct mu_caller *caller, bool log_contents, size_t limit)
 {
-	struct mu_frame_names names = { .opened = false };
-	struct mu_report report = { .names = mu_frame_names(&names) };
+	struct mu_report report = { .pid = 0 };
 	struct mu_request request = {
 		.caller = caller,
 		.limit = limit,
 		.contents = log_contents,
 		.entries = &report.entries,
 	};
-	const struct mu_shown shown = { .contents = log_contents,
-		.fold = mu_library.options.group,
-		.style = MU_STYLE_PLAIN };
-	struct mu_text text = { NULL, 0, 0 };
-	struct mu_out out = mu_out_text(&text);
 	char *string;
 
 	mu_pass_run(&request, &report.info);
-	mu_writer_string.write(&out, &report, &shown);
-	string = malloc(text.length + 1);
-	if (string != NULL) {
-		text = (struct mu_text) { string, text.length + 1, 0 };
-		mu_writer_string.write(&out, &report, &shown);
-		if (text.length < text.size)
-			string = symbolize(string, text.length);
-	}
-	mu_frame_names_close(&names);
+	string = mu_report_string(&mu_writer_string, &report, log_contents);
 	mu_results_drop(&mu_library.results, &report.entries);
 	return string;
 }

@@ -35,6 +35,7 @@ struct mu_request {
 			  for no longer than MU_STOP_BRIEF_NS */
 	bool hold;     /* brief: the program ends behind this, so threads stay
 			  stopped behind the last look, for a while */
+	bool confirm;  /* look twice, whatever the option says */
 	bool array;    /* return the entries as an array: info->leaks */
 	struct mu_entries *entries; /* return all entries, packed, in memory of
 				       mu_library.results; NULL: no */

@@ -17,6 +17,7 @@
 #include "heapwalk/graph/words.h"
 #include "heapwalk/memory/cgroups.h"
 #include "lib/pass/filters.h"
+#include "lib/pass/test_case.h"
 #include "lib/pass/watch_signal.h"
 #include "lib/report/symbolizer.h"
 #include "lib/state/exit_stack.h"
@@ -47,6 +48,7 @@ struct mu_library {
 	struct mu_symbolizer symbolizer;     /* set by the constructor */
 	struct mu_exit_stack exit_stack;     /* set by the constructor */
 	struct mu_filters filters;           /* set by the constructor */
+	struct mu_test_case test_case;
 	unsigned passes_by_image;            /* see lib/pass/in_place.c */
 	int log_error;    /* errno of the last log that lost lines; atomic */
 	int exit_status;  /* that at_exit requests; 0: none */

@@ -11,7 +11,10 @@ DEBIAN_SERVERS="nginx-light memcached"
 DEBIAN_WANTED="gdb strace zstd lz4 xz-utils git perl libglib2.0-dev
 	gcc-i686-linux-gnu libc6-i386 libc6-dev-i386-cross
 	gcc-aarch64-linux-gnu libc6-dev-arm64-cross libjemalloc-dev libmimalloc-dev
-	libgoogle-perftools-dev musl-tools python3-fastjsonschema libfontconfig1"
+	libgoogle-perftools-dev musl-tools python3-fastjsonschema libfontconfig1
+	libgtest-dev catch2 clang python3-pytest cmake meson ninja-build automake
+	python3-setuptools python3-wheel doctest-dev libcmocka-dev
+	libboost-test-dev"
 FEDORA="gcc gcc-c++ make binutils glibc-devel pkgconf check-devel valgrind
 	python3 sqlite procps-ng jansson-devel libzstd-devel elfutils-devel
 	elfutils-libelf-devel libbsd-devel binutils-devel python3-fastjsonschema"
