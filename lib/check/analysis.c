@@ -14,6 +14,7 @@
 #include "lib/check/naming.h"
 #include "lib/check/program_kind.h"
 #include "lib/look/write.h"
+#include "lib/since/baseline.h"
 #include "lib/since/since.h"
 #include "lib/writers/status_word.h"
 #include "mu/status.h"
@@ -489,6 +490,10 @@ mu_check_release(struct mu_report *answer)
 	mu_naming_close(answer);
 	mu_explained_free(answer->explained);
 	answer->explained = NULL;
+	if (answer->baseline != NULL)
+		free(answer->baseline->known);
+	free(answer->baseline);
+	answer->baseline = NULL;
 	mu_saved_look_close(answer->look);
 	answer->look = NULL;
 	answer->entries = (struct mu_entries) { .count = 0 };

@@ -44,10 +44,13 @@
 #define MEND_NS (2 * MU_NS_PER_SEC)
 #define MEND_TRIES 3
 
+/* What is kept ends with a lower number. */
+#define FAR 20
+
 struct privsep {
 	pid_t target;
 	int fd;    /* its report */
-	int *kept; /* NULL: nothing else */
+	int *const *kept; /* what else it has, up to NULL; or NULL */
 	bool late; /* it took too long, or was stopped too often */
 };
 
@@ -229,25 +232,26 @@ renumber(int *fd, int number)
 	return true;
 }
 
-/* Close all descriptors except standard error, *FD, and *KEPT if it is not
- * NULL.
- */
+/* Close all descriptors except standard error, *FD, and those in KEPT. */
 static bool
-leave_descriptors(int *fd, int *kept)
+leave_descriptors(int *fd, int *const *kept)
 {
-	int null = open("/dev/null", O_RDWR);
+	int null = open("/dev/null", O_RDWR), number = 3;
+	int *const *one;
+	bool ok;
 
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0 ||
 	    dup2(null, STDOUT_FILENO) < 0)
 		return false;
 	/* First out of each other's way. */
-	*fd = fcntl(*fd, F_DUPFD, 10);
-	if (kept != NULL)
-		*kept = fcntl(*kept, F_DUPFD, 10);
-	if (!renumber(fd, 3) || (kept != NULL && !renumber(kept, 4)))
-		return false;
-	closefrom(kept != NULL ? 5 : 4);
-	return true;
+	*fd = fcntl(*fd, F_DUPFD, FAR);
+	for (one = kept; one != NULL && *one != NULL; one++)
+		**one = fcntl(**one, F_DUPFD, FAR);
+	ok = renumber(fd, number++);
+	for (one = kept; ok && one != NULL && *one != NULL; one++)
+		ok = renumber(*one, number++);
+	closefrom(number);
+	return ok;
 }
 
 /* The limit applies to files in memory as well (generic_write_checks()). */
@@ -472,7 +476,7 @@ mend_after(const struct privsep *privsep)
 
 static int
 run_privsep(pid_t target, uint64_t patience_ns, mu_privsep_work *work,
-    void *ctx, FILE *out, int *kept, struct mu_why *why)
+    void *ctx, FILE *out, int *const *kept, struct mu_why *why)
 {
 	struct privsep privsep = { .target = target, .kept = kept };
 	int status, result = REFUSED;
@@ -490,7 +494,7 @@ run_privsep(pid_t target, uint64_t patience_ns, mu_privsep_work *work,
 
 int
 mu_privsep_run(pid_t target, uint64_t patience_ns, mu_privsep_work *work,
-    void *ctx, FILE *out, int *kept, struct mu_why *why)
+    void *ctx, FILE *out, int *const *kept, struct mu_why *why)
 {
 	char text[MU_RIGHTS_STATUS_SIZE];
 	int status = REFUSED;

@@ -25,13 +25,13 @@
 typedef int mu_privsep_work(void *ctx, FILE *out);
 
 /*
- * Do WORK on process TARGET, in a child if necessary. *KEPT is a descriptor
- * that the child has, too, perhaps as another number, which it finds there;
- * NULL: none. Returns what WORK returned, with all that it wrote in OUT.
- * Returns -1 with WHY also if the child was killed, perhaps by us, PATIENCE_NS
- * after its start.
+ * Do WORK on process TARGET, in a child if necessary. *KEPT and what follows
+ * it, up to NULL, are descriptors that the child has, too, perhaps as other
+ * numbers, which it finds there; KEPT may be NULL. Returns what WORK returned,
+ * with all that it wrote in OUT. Returns -1 with WHY also if the child was
+ * killed, perhaps by us, PATIENCE_NS after its start.
  */
 int mu_privsep_run(pid_t target, uint64_t patience_ns, mu_privsep_work *work,
-    void *ctx, FILE *out, int *kept, struct mu_why *why);
+    void *ctx, FILE *out, int *const *kept, struct mu_why *why);
 
 #endif

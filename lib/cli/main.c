@@ -18,6 +18,7 @@
 #include "lib/command/command.h"
 #include "lib/doctor/doctor.h"
 #include "lib/look/write.h"
+#include "lib/since/baseline.h"
 #include "lib/since/since.h"
 #include "lib/term/fold.h"
 #include "lib/term/new_file.h"
@@ -156,6 +157,26 @@ fill_check(struct mu_check *check, const struct mu_cli_options *options)
 	};
 }
 
+/* --baseline, --write-baseline */
+static void
+judge(const struct mu_cli_options *options, struct mu_report *answer)
+{
+	if (options->known != NULL && mu_exit_checked(&answer->info))
+		mu_baseline_judge(options->known, answer);
+}
+
+/* All reports are there. A file that cannot be written stays empty. */
+static void
+end_baseline(const struct mu_cli_options *options, bool checked, FILE *out)
+{
+	if (options->known == NULL || !checked)
+		return;
+	if (options->writer->for_people)
+		mu_baseline_gone(options->known, out);
+	if (options->baseline_fd >= 0)
+		mu_baseline_write(options->known, options->baseline_fd);
+}
+
 static enum mu_status
 check_subject(const struct mu_cli_options *options,
     const struct mu_check *wanted, struct mu_report *answer)
@@ -186,9 +207,11 @@ answer_question(void *ctx, FILE *out)
 	mu_progress_begin(&progress, !options->quiet, STDERR_FILENO);
 	/* The values equal those of the public statuses: see mu/status.h. */
 	answer.info.status = (int)check_subject(options, &wanted, &answer);
-	status = mu_exit_status(&answer.info);
+	judge(options, &answer);
+	status = mu_exit_status(&answer.info, mu_baseline_knows_all(&answer));
 	if (!write_report(question, &answer, out))
 		status = -1;
+	end_baseline(options, mu_exit_checked(&answer.info), out);
 	mu_progress_end(&progress);
 	complain_unchecked(&answer);
 	complain_unsaved(options);
@@ -207,17 +230,20 @@ check(const struct mu_cli_options *options, struct mu_output *output)
 		.width = choose_width(output),
 	};
 	struct mu_why why = { .text = "no memory for the report" };
+	int *kept[3] = { NULL };
+	size_t num_kept = 0;
 	int status;
 
+	if (options->explain.save != NULL)
+		kept[num_kept++] = &options->explain.save->fd;
+	if (options->known != NULL && options->baseline_fd >= 0)
+		kept[num_kept] = (int *)&options->baseline_fd;
 	if (options->subject != MU_CLI_PROCESS)
 		status = answer_question(&question, output->text);
 	else
 		status = mu_privsep_run(options->pid,
 		    options->timeout_ms * MU_NS_PER_MS * 2 + GRACE_NS,
-		    answer_question, &question, output->text,
-		    options->explain.save == NULL ? NULL
-						  : &options->explain.save->fd,
-		    &why);
+		    answer_question, &question, output->text, kept, &why);
 	if (status < 0 || mu_output_commit(output, &why) != MU_OK)
 		status = complain(MU_EXIT_UNCHECKED, &why);
 	return status;
@@ -263,6 +289,14 @@ show(void *ctx, const struct mu_report *answer)
 	complain_unsaved(reports->options);
 }
 
+static void
+judge_end(void *ctx, struct mu_report *answer)
+{
+	const struct reports *reports = ctx;
+
+	judge(reports->options, answer);
+}
+
 /* The command was not run. In JSON that is an object, too. */
 static int
 refuse_command(
@@ -297,6 +331,7 @@ run(const struct mu_cli_options *options, struct mu_output *output)
 	struct mu_command command = {
 		.options = options,
 		.live = options->output == NULL,
+		.judge = judge_end,
 		.show = show,
 		.ctx = &reports,
 	};
@@ -312,6 +347,7 @@ run(const struct mu_cli_options *options, struct mu_output *output)
 	status = mu_command_run(&command, &end, &why);
 	if (status != MU_OK)
 		return refuse_command(&reports, status, &why);
+	end_baseline(options, !end.unchecked, reports.output->text);
 	if (!command.live && mu_output_commit(output, &why) != MU_OK)
 		reports.failed = true;
 	if (reports.failed)
@@ -421,14 +457,37 @@ is_checked(int status)
 	    status == MU_EXIT_PARTIAL;
 }
 
-/* --save: the writer, perhaps in a child, leaves an empty file if it failed. */
+/*
+ * Put FILE in its place. What writes it, perhaps in a child, leaves it empty
+ * after a failure. Returns the status of the command, which was STATUS.
+ */
+static int
+put_new_file(
+    struct mu_new_file *file, const char *path, mode_t mode, int status)
+{
+	struct mu_why why = { .text = "" };
+	struct stat written;
+
+	if (file->fd < 0)
+		return status;
+	if (fstat(file->fd, &written) == 0 && written.st_size > 0)
+		return mu_new_file_commit(file, mode, &why) == MU_OK
+		    ? status
+		    : complain(MU_EXIT_UNCHECKED, &why);
+	if (!is_checked(status))
+		return status;
+	mu_why(&why, MU_ERR_RESOURCES, "%s was not written",
+	    mu_safe_argument(path).text);
+	return complain(MU_EXIT_UNCHECKED, &why);
+}
+
+/* --save */
 static int
 look_and_save(struct mu_cli_options *options)
 {
 	struct mu_look_writer writer = { .contents = options->contents };
 	struct mu_why why = { .text = "" };
 	struct mu_new_file file;
-	struct stat written;
 	int status;
 
 	if (options->save == NULL)
@@ -438,17 +497,37 @@ look_and_save(struct mu_cli_options *options)
 	writer.fd = file.fd;
 	mu_kept_names_open(&writer.names, writer.contents);
 	options->explain.save = &writer;
-	status = look(options);
-	if (fstat(file.fd, &written) == 0 && written.st_size > 0) {
-		if (mu_new_file_commit(&file, 0600, &why) != MU_OK)
-			status = complain(MU_EXIT_UNCHECKED, &why);
-	} else if (is_checked(status)) {
-		mu_why(&why, MU_ERR_RESOURCES, "%s was not saved",
-		    mu_safe_argument(options->save).text);
-		status = complain(MU_EXIT_UNCHECKED, &why);
-	}
+	status = put_new_file(&file, options->save, 0600, look(options));
 	mu_look_writer_close(&writer);
 	mu_new_file_close(&file);
+	return status;
+}
+
+/* --baseline, --write-baseline: files that a child may not reach. */
+static int
+look_at_known(struct mu_cli_options *options)
+{
+	struct mu_new_file file = { .fd = -1 };
+	struct mu_baseline baseline;
+	struct mu_why why = { .text = "" };
+	int status = MU_EXIT_UNCHECKED;
+
+	if (options->baseline == NULL && options->write_baseline == NULL)
+		return look_and_save(options);
+	options->known = &baseline;
+	if (mu_baseline_open(&baseline, options->baseline, &why) != MU_OK ||
+	    (options->write_baseline != NULL &&
+		mu_new_file_open(&file, options->write_baseline, &why) !=
+		    MU_OK)) {
+		complain(MU_EXIT_UNCHECKED, &why);
+	} else {
+		options->baseline_fd = file.fd;
+		status = look_and_save(options);
+		status =
+		    put_new_file(&file, options->write_baseline, 0644, status);
+	}
+	mu_new_file_close(&file);
+	mu_baseline_close(&baseline);
 	return status;
 }
 
@@ -466,7 +545,7 @@ look_since(struct mu_cli_options *options)
 		status = complain(MU_EXIT_UNCHECKED, &why);
 	} else {
 		options->lost_before = &since;
-		status = look_and_save(options);
+		status = look_at_known(options);
 	}
 	mu_since_close(&since);
 	return status;
@@ -529,6 +608,6 @@ main(int argc, char **argv)
 		return watch(&options);
 	default:
 		return options.since != NULL ? look_since(&options)
-					     : look_and_save(&options);
+					     : look_at_known(&options);
 	}
 }

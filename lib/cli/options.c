@@ -10,6 +10,7 @@
 
 #define WATCH_EVERY_MS 60000
 #define WATCH_ROUNDS 5
+#define BASELINE_LIMIT 10000 /* groups */
 
 #define P (1u << MU_CLI_PROCESS)
 #define C (1u << MU_CLI_CORE)
@@ -61,6 +62,11 @@ static const struct flag {
 	{ { "all", no_argument, NULL, MU_CLI_OPT_ALL }, P | C | X | K },
 	{ { "in-use", no_argument, NULL, MU_CLI_OPT_IN_USE }, P | C | X | K },
 	{ { "since", required_argument, NULL, MU_CLI_OPT_SINCE }, P | C | K },
+	{ { "baseline", required_argument, NULL, MU_CLI_OPT_BASELINE },
+	    P | C | X | K },
+	{ { "write-baseline", required_argument, NULL,
+	      MU_CLI_OPT_WRITE_BASELINE },
+	    P | C | X | K },
 	{ { "save", required_argument, NULL, MU_CLI_OPT_SAVE }, P | C | X },
 	{ { "max-memory", required_argument, NULL, MU_CLI_OPT_MAX_MEMORY },
 	    P | C | X | K | W },
@@ -450,6 +456,22 @@ leave_time(struct mu_cli_options *options)
 		options->timeout_ms = least;
 }
 
+/* A baseline has all groups of lost blocks, by stack or shape. */
+static enum mu_status
+check_baseline(const struct parse *parse)
+{
+	struct mu_cli_options *options = parse->options;
+
+	if (options->baseline == NULL && options->write_baseline == NULL)
+		return MU_OK;
+	if (options->by != MU_BY_STACK && options->by != MU_BY_SHAPE)
+		return mu_why(parse->why, MU_ERR_ARGUMENT,
+		    "a baseline has groups --by=stack or --by=shape");
+	if (!options->limit_given)
+		options->limit = BASELINE_LIMIT;
+	return MU_OK;
+}
+
 /* Rounds, not a time, decide when to look. */
 static enum mu_status
 check_rounds(const struct parse *parse)
@@ -525,6 +547,8 @@ parse_all(struct parse *parse, int argc, char **argv)
 	if (status == MU_OK)
 		status = cli_subject_choose(
 		    options, is_given(parse, MU_CLI_OPT_DOCTOR), parse->why);
+	if (status == MU_OK)
+		status = check_baseline(parse);
 	if (status == MU_OK && options->save != NULL && options->children)
 		return mu_why(parse->why, MU_ERR_ARGUMENT,
 		    "--save writes one look, and --children checks several"

@@ -61,6 +61,8 @@ enum mu_cli_flag {
 	MU_CLI_OPT_ROUNDS,
 	MU_CLI_OPT_SAVE,
 	MU_CLI_OPT_SINCE,
+	MU_CLI_OPT_BASELINE,
+	MU_CLI_OPT_WRITE_BASELINE,
 };
 
 struct mu_cli_value {

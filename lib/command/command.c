@@ -8,6 +8,7 @@
 
 #include "lib/command/end_report.h"
 #include "lib/command/run.h"
+#include "lib/since/baseline.h"
 #include "lib/writers/exit_status.h"
 #include "mu/text.h"
 #include "ptrace/live/proc.h"
@@ -77,7 +78,9 @@ take_end(void *ctx, const struct mu_threads *threads, size_t missed)
 		    &run->report, run->pid, run->command->log);
 	mu_command_end_report(
 	    &check, run->report.answers, threads, missed, &answer);
-	switch (mu_exit_status(&answer.info)) {
+	if (run->command->judge != NULL)
+		run->command->judge(run->command->ctx, &answer);
+	switch (mu_exit_status(&answer.info, mu_baseline_knows_all(&answer))) {
 	case MU_EXIT_LEAKS:
 		end->leaks = true;
 		break;

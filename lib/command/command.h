@@ -19,6 +19,8 @@ struct mu_command {
 	struct mu_check check; /* how to check; its pid is not used */
 	FILE *log;             /* for the library's messages, at once if LIVE */
 	bool live;
+	/* Called before the result is used; or NULL. */
+	void (*judge)(void *ctx, struct mu_report *answer);
 	/* Called for a process that has reached its end and is stopped. */
 	void (*show)(void *ctx, const struct mu_report *answer);
 	void *ctx;

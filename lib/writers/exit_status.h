@@ -8,6 +8,8 @@
 #ifndef LIB_WRITERS_EXIT_STATUS_H
 #define LIB_WRITERS_EXIT_STATUS_H
 
+#include <stdbool.h>
+
 #include "memunreachable/memunreachable.h"
 
 enum mu_exit {
@@ -26,7 +28,11 @@ mu_exit_checked(const struct UnreachableMemoryInfo *info)
 	    info->status == MEMUNREACHABLE_PARTIAL;
 }
 
-/* The exit status for the result INFO of a check. */
-enum mu_exit mu_exit_status(const struct UnreachableMemoryInfo *info);
+/*
+ * The exit status for the result INFO of a check. KNOWN: all that was lost is
+ * known.
+ */
+enum mu_exit mu_exit_status(
+    const struct UnreachableMemoryInfo *info, bool known);
 
 #endif

@@ -199,6 +199,21 @@ put_group(const struct mu_out *out, const struct mu_report *report,
 	mu_put(out, "\n");
 }
 
+/* The groups of a baseline take one line. */
+static void
+put_known(const struct mu_out *out, const struct mu_report *report)
+{
+	const struct mu_report_baseline *known = report->baseline;
+
+	if (known == NULL || known->groups == 0)
+		return;
+	mu_put(out, "  %s in %zu block%s of %zu group%s that ",
+	    mu_human_bytes(known->bytes).text, known->blocks,
+	    plural(known->blocks), known->groups, plural(known->groups));
+	mu_put_safe(out, known->file);
+	mu_put(out, " knows\n\n");
+}
+
 void
 mu_groups_text(const struct mu_out *out, const struct mu_report *report,
     const struct mu_shown *shown)
@@ -206,10 +221,13 @@ mu_groups_text(const struct mu_out *out, const struct mu_report *report,
 	const struct mu_groups_info *info = &report->groups;
 	size_t more = info->num_total - info->count;
 	struct mu_groups_at at;
+	size_t i;
 
 	mu_groups_open(&at, &report->entries);
-	while (mu_groups_next(&at) != NULL)
-		put_group(out, report, &at, shown);
+	for (i = 0; mu_groups_next(&at) != NULL; i++)
+		if (!mu_report_known(report, i))
+			put_group(out, report, &at, shown);
+	put_known(out, report);
 	if (more > 0)
 		mu_put(out, "  ... and %zu more group%s, %s\n\n", more,
 		    plural(more), mu_human_bytes(info->rest_bytes).text);

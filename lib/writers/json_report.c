@@ -15,6 +15,7 @@
 #include "lib/writers/exit_status.h"
 #include "lib/writers/explained_json.h"
 #include "lib/writers/frame_line.h"
+#include "lib/writers/group_key.h"
 #include "lib/writers/groups_text.h"
 #include "lib/writers/json_frame.h"
 #include "lib/writers/json_values.h"
@@ -229,9 +230,11 @@ put_site(const struct mu_out *out, const struct Leak *leak,
 }
 
 static bool
-put_group(const struct mu_out *out, const struct mu_groups_at *at,
+put_group(const struct mu_out *out, const struct mu_groups_at *at, bool known,
     bool contents, const struct mu_names *names)
 {
+	char key_text[MU_GROUP_KEY] = "";
+	struct mu_text key = { key_text, sizeof(key_text), 0 };
 	const struct mu_lost_group *group = &at->group;
 	bool ok, stack = at->example.backtrace.num_frames > 0;
 	struct mu_symbol symbol;
@@ -259,7 +262,10 @@ put_group(const struct mu_out *out, const struct mu_groups_at *at,
 		ok &= put_hold(out, group, &group->holds[i], contents, names);
 	}
 	mu_names_find(names, group->place, &symbol);
-	mu_put(out, "], \"module\": ");
+	mu_put(out, "], \"key\": ");
+	mu_group_key(&key, at, names);
+	ok &= put_value(out, mu_json_text(key_text));
+	mu_put(out, ", \"known\": %s, \"module\": ", known ? "true" : "false");
 	ok &= put_value(out, mu_json_name(symbol.module));
 	mu_put(out, ", \"frames\": ");
 	ok &= put_value(out, frames_array(&at->example.backtrace, names));
@@ -395,15 +401,17 @@ put_groups(const struct mu_out *out, const struct mu_report *answer,
     bool contents, const struct mu_names *names)
 {
 	struct mu_groups_at at;
-	bool ok = true, first = true;
+	bool ok = true;
+	size_t i;
 
 	mu_put(out, ",\n  \"groups\": [");
 	mu_groups_open(&at, &answer->entries);
-	for (; ok && mu_groups_next(&at) != NULL; first = false) {
-		mu_put(out, first ? "\n    " : ",\n    ");
-		ok = put_group(out, &at, contents, names);
+	for (i = 0; ok && mu_groups_next(&at) != NULL; i++) {
+		mu_put(out, i == 0 ? "\n    " : ",\n    ");
+		ok = put_group(
+		    out, &at, mu_report_known(answer, i), contents, names);
 	}
-	mu_put(out, first ? "]" : "\n  ]");
+	mu_put(out, i == 0 ? "]" : "\n  ]");
 	return ok;
 }
 

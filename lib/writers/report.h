@@ -34,6 +34,9 @@ struct mu_report {
 
 	struct mu_explained *explained; /* lib/explain/; NULL: not asked for */
 
+	/* Which groups are known (lib/since/baseline.h); NULL: not asked. */
+	struct mu_report_baseline *baseline;
+
 	/* names of addresses */
 	struct mu_naming *naming; /* the command's; NULL: none */
 	struct mu_saved_look *look; /* has them, if it is of one; or NULL */
@@ -41,6 +44,21 @@ struct mu_report {
 	struct mu_names names;
 	char names_note[192]; /* which names are missing and why; "": none */
 };
+
+/* What a report has of a baseline. */
+struct mu_report_baseline {
+	const char *file;             /* NULL: nothing is known */
+	bool *known;                  /* of each group */
+	size_t groups, blocks, bytes; /* that are known */
+};
+
+/* True if group INDEX is known. */
+static inline bool
+mu_report_known(const struct mu_report *report, size_t index)
+{
+	return report->baseline != NULL && report->baseline->known != NULL &&
+	    report->baseline->known[index];
+}
 
 /* Set how the check ended. */
 void mu_report_reason(

@@ -177,7 +177,7 @@ for options in --retained --by=type --format=json; do
 done
 mv "$work/gone" "$work/program"
 
-name=command
+name="a command"
 "$command" --backtrace --save "$look" -- "$work/program" </dev/null \
     >"$work/answer" 2>&1
 "$command" -q "$look" >"$work/saved"

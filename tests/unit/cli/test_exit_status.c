@@ -11,13 +11,15 @@ TEST(checked)
 {
 	struct UnreachableMemoryInfo info = { 0 };
 
-	ck_assert_int_eq(mu_exit_status(&info), 0);
+	ck_assert_int_eq(mu_exit_status(&info, false), 0);
 	info.num_leaks = 1;
-	ck_assert_int_eq(mu_exit_status(&info), 23);
+	ck_assert_int_eq(mu_exit_status(&info, false), 23);
+	ck_assert_int_eq(mu_exit_status(&info, true), 0);
 	info.status = MEMUNREACHABLE_PARTIAL;
-	ck_assert_int_eq(mu_exit_status(&info), 4);
+	ck_assert_int_eq(mu_exit_status(&info, true), 4);
+	ck_assert_int_eq(mu_exit_status(&info, false), 4);
 	info.num_leaks = 0;
-	ck_assert_int_eq(mu_exit_status(&info), 4);
+	ck_assert_int_eq(mu_exit_status(&info, false), 4);
 	ck_assert(mu_exit_checked(&info));
 }
 
@@ -27,10 +29,10 @@ TEST(not_checked)
 
 	for (info.status = 2; info.status <= MU_STATUS_COUNT; info.status++) {
 		ck_assert(!mu_exit_checked(&info));
-		ck_assert_int_eq(mu_exit_status(&info), 3);
+		ck_assert_int_eq(mu_exit_status(&info, false), 3);
 	}
 	info.status = -1;
-	ck_assert_int_eq(mu_exit_status(&info), 3);
+	ck_assert_int_eq(mu_exit_status(&info, false), 3);
 }
 
 TEST(words)
