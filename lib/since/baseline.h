@@ -44,6 +44,7 @@ void mu_baseline_gone(const struct mu_baseline *baseline, FILE *out);
 /* Write the groups of all reports to FD. Returns false if that failed. */
 bool mu_baseline_write(struct mu_baseline *baseline, int fd);
 
+/* Accepts one that could not be opened. */
 void mu_baseline_close(struct mu_baseline *baseline);
 
 #endif
