@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/types/parts.h"
+#include "lib/types/containers.h"
 #include "mu/array.h"
 #include "mu/sys.h"
 

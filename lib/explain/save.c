@@ -7,6 +7,7 @@
 
 #include "heapwalk/recorded/recorded.h"
 #include "lib/explain/explaining.h"
+#include "lib/explain/shapes.h"
 #include "lib/look/write.h"
 
 #define ASKED ((size_t)1024)         /* questions at a time */
@@ -144,6 +145,8 @@ mu_save_explain(struct mu_explaining *explaining)
 
 	if (!ask_names(explaining))
 		return MU_ERR_NO_MEMORY;
+	mu_shapes_keep(&explaining->types, &explaining->places,
+	    explaining->places.source.kept);
 	mu_look_write_graph(explaining->out->wanted.save, &parts);
 	return MU_OK;
 }

@@ -2,23 +2,28 @@
 
 #include <string.h>
 
-#include "lib/types/parts.h"
+#include "heapwalk/subject/saved.h"
+#include "lib/symbolize/kept_names.h"
+#include "lib/types/containers.h"
 
 #define WORD sizeof(uintptr_t)
+#define ASKED ((size_t)1024)    /* questions at a time */
 #define STEPS ((size_t)1 << 20) /* in vain */
 
 struct part {
 	uint32_t block;
-	uint16_t kind; /* enum mu_part_kind */
-	uint16_t unused;
+	uint32_t kind; /* enum mu_part_kind */
 	size_t elements;
 };
+
+struct batch;
 
 struct shaping {
 	struct mu_live_types *live;
 	struct mu_places *places;
 	struct mu_deadline *deadline;
-	struct mu_parts parts;
+	struct mu_containers parts;
+	struct batch *batch;   /* of a saved look */
 	struct mu_block block; /* the last one that was looked for */
 
 	/* What belongs to a container if that proves to be one. */
@@ -81,7 +86,7 @@ note_part(void *ctx, uintptr_t begin, enum mu_part_kind kind, size_t elements)
 		shaping->count, shaping->max, 4096))
 		shaping->found[shaping->count++] = (struct part) {
 			.block = block->number,
-			.kind = (uint16_t)kind,
+			.kind = kind,
 			.elements = elements,
 		};
 }
@@ -93,7 +98,8 @@ type_of(struct shaping *shaping, const struct part *part)
 	struct mu_live_type type = {
 		.name = mu_part_name(part->kind),
 		.source = MU_TYPE_CONTAINER,
-		.stride = part->kind == MU_PART_STRINGS ? MU_PARTS_STRING : 0,
+		.stride =
+		    part->kind == MU_PART_STRINGS ? MU_CONTAINER_STRING : 0,
 		.elements = (uint32_t)part->elements,
 	};
 
@@ -127,13 +133,13 @@ take_parts(void *ctx, bool proven)
 static void
 try_at(struct shaping *shaping, uintptr_t at, const char *view, size_t size)
 {
-	uintptr_t words[MU_PARTS_WORDS];
+	uintptr_t words[MU_CONTAINER_WORDS];
 	size_t count = size / WORD;
 
-	if (count > MU_PARTS_WORDS)
-		count = MU_PARTS_WORDS;
+	if (count > MU_CONTAINER_WORDS)
+		count = MU_CONTAINER_WORDS;
 	memcpy(words, view, count * WORD);
-	mu_parts_find(&shaping->parts, at, words, count);
+	mu_containers_find(&shaping->parts, at, words, count);
 	mu_deadline_passed(shaping->deadline, 4);
 }
 
@@ -179,7 +185,7 @@ try_word(struct shaping *shaping, uintptr_t address)
 
 	for (i = 0; i < 2; i++, address -= WORD) {
 		view = NULL;
-		for (size = MU_PARTS_WORDS * WORD; view == NULL && size > 0;
+		for (size = MU_CONTAINER_WORDS * WORD; view == NULL && size > 0;
 		     size -= WORD)
 			view = mu_snapshot_view(snap, address, size);
 		if (view != NULL)
@@ -204,6 +210,117 @@ has_cxx(const struct shaping *shaping)
 	return false;
 }
 
+/* Blocks that are asked for. */
+struct batch {
+	struct mu_symbol_question questions[ASKED];
+	struct mu_symbol_answer answers[ASKED];
+	struct mu_typed_block blocks[ASKED];
+	uint32_t numbers[ASKED];
+	size_t count;
+};
+
+static void
+ask(struct shaping *shaping)
+{
+	struct batch *batch = shaping->batch;
+	const struct mu_type *type;
+	size_t i;
+
+	memset(batch->answers, 0, sizeof(batch->answers));
+	mu_symbol_helper_ask(&shaping->places->helper, batch->questions,
+	    batch->answers, batch->count, shaping->places->deadline_ns);
+	for (i = 0; i < batch->count; i++) {
+		type = &batch->answers[i].type;
+		if (type->name != NULL && type->source == MU_TYPE_CONTAINER)
+			shaping->live->of[batch->numbers[i]] =
+			    mu_live_types_add(shaping->live, shaping->places,
+				&(struct mu_live_type) { .name = type->name,
+				    .source = type->source });
+	}
+	batch->count = 0;
+}
+
+static bool
+add_question(void *ctx, const struct mu_block *block)
+{
+	struct shaping *shaping = ctx;
+	struct batch *batch = shaping->batch;
+	const struct mu_live_type *known;
+
+	if (!mu_block_marked(block))
+		return true;
+	known = mu_live_type_of(shaping->live, block->number);
+	if (known->name != NULL && !known->content)
+		return true;
+	batch->numbers[batch->count] = block->number;
+	batch->blocks[batch->count] = (struct mu_typed_block) {
+		.begin = block->range.begin,
+		.size = mu_range_size(block->range),
+		.held_at = block->range.begin,
+	};
+	batch->questions[batch->count] = (struct mu_symbol_question) {
+		.address = block->range.begin,
+		.block = &batch->blocks[batch->count],
+	};
+	if (++batch->count == ASKED)
+		ask(shaping);
+	return !mu_deadline_passed(shaping->deadline, 16);
+}
+
+/* What nothing else names, by what was kept when the look was saved. */
+static void
+ask_kept(struct shaping *shaping)
+{
+	shaping->batch =
+	    mu_arena_alloc(shaping->places->tables, 1, sizeof(*shaping->batch));
+	if (shaping->batch == NULL)
+		return;
+	mu_blocks_each(shaping->places->blocks, add_question, shaping);
+	ask(shaping);
+}
+
+struct keeping {
+	const struct mu_live_types *live;
+	const struct mu_places *places;
+	struct mu_kept_names *kept;
+};
+
+static bool
+keep(void *ctx, const struct mu_block *block)
+{
+	const struct keeping *keeping = ctx;
+	const struct mu_live_type *type;
+	struct mu_typed_block typed = { .held_at = block->range.begin };
+	struct mu_symbol_question question = {
+		.address = block->range.begin,
+		.block = &typed,
+	};
+	struct mu_symbol_answer answer = { .given = true };
+
+	if (!mu_block_marked(block))
+		return true;
+	type = mu_live_type_of(keeping->live, block->number);
+	if (type->source != MU_TYPE_CONTAINER || type->id != 0 || type->certain)
+		return true;
+	answer.type = (struct mu_type) {
+		.name = mu_live_type_name(
+		    keeping->places, type, mu_range_size(block->range)),
+		.source = type->source,
+	};
+	mu_kept_names_note(keeping->kept, &question, &answer, 1);
+	return !keeping->kept->failed;
+}
+
+void
+mu_shapes_keep(const struct mu_live_types *live, const struct mu_places *places,
+    struct mu_kept_names *kept)
+{
+	struct keeping keeping = { live, places, kept };
+
+	if (live->of != NULL && kept != NULL)
+		mu_blocks_each(places->blocks, keep, &keeping);
+}
+
 void
 mu_shapes_find(struct mu_live_types *live, struct mu_places *places,
     const struct mu_held *held, struct mu_deadline *deadline)
@@ -226,6 +343,10 @@ mu_shapes_find(struct mu_live_types *live, struct mu_places *places,
 	shaping.parts.ctx = &shaping;
 	if (!has_cxx(&shaping))
 		return;
+	if (places->snap->saved != NULL && !places->snap->saved->contents) {
+		ask_kept(&shaping);
+		return;
+	}
 	for (i = 0; i < held->count && !deadline->passed; i++)
 		if (held->words[i].address != 0)
 			try_word(&shaping, held->words[i].address);

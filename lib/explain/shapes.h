@@ -1,6 +1,7 @@
 /*
  * Types of live blocks by the structure of the containers that lead to them
- * (lib/types/parts.h): of those that nothing else names, in programs of C++.
+ * (lib/types/containers.h): of those that nothing else names, in programs of
+ * C++.
  */
 #ifndef LIB_EXPLAIN_SHAPES_H
 #define LIB_EXPLAIN_SHAPES_H
@@ -13,5 +14,12 @@
  */
 void mu_shapes_find(struct mu_live_types *live, struct mu_places *places,
     const struct mu_held *held, struct mu_deadline *deadline);
+
+/*
+ * Note in KEPT what mu_shapes_find() has found, which a saved look without
+ * contents cannot: it has no numbers.
+ */
+void mu_shapes_keep(const struct mu_live_types *live,
+    const struct mu_places *places, struct mu_kept_names *kept);
 
 #endif

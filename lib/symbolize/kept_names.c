@@ -11,6 +11,7 @@
 #define KIND_CALL 1u
 #define KIND_RULES 2u
 #define KIND_BLOCK 4u
+#define KIND_HELD 6u     /* a block, by a word that leads to it */
 #define KIND_DECLARED 8u /* times enum mu_declared_question */
 
 #define FIRST_SLOTS ((size_t)1 << 10) /* a power of 2 */
@@ -22,7 +23,7 @@ static uint32_t
 kind_of(const struct mu_symbol_question *question)
 {
 	if (question->block != NULL)
-		return KIND_BLOCK;
+		return question->block->held_at != 0 ? KIND_HELD : KIND_BLOCK;
 	if (question->declared != MU_DECLARED_NOTHING)
 		return KIND_DECLARED * (uint32_t)question->declared;
 	return (question->call ? KIND_CALL : 0) |
@@ -235,6 +236,11 @@ find(const struct mu_kept_names *kept,
 	const struct mu_wire_answer *wire;
 	size_t into;
 
+	if (kind == KIND_HELD &&
+	    (known == NULL || known->address != question->address)) {
+		kind = KIND_BLOCK;
+		known = question_at(kept, kind, question->address);
+	}
 	if (known == NULL)
 		return false;
 	wire = &kept->answers[known->answer];

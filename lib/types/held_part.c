@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "lib/types/parts.h"
+#include "lib/types/containers.h"
 
 #define WORD sizeof(uintptr_t)
 #define NODES_MAX 4096          /* of one container */
@@ -32,7 +32,7 @@ size_of(void *ctx, uintptr_t begin)
 	const struct finding *finding = ctx;
 
 	return begin == finding->head->begin ? finding->head->size
-					     : MU_PARTS_ANY_SIZE;
+					     : MU_CONTAINER_ANY_SIZE;
 }
 
 static void
@@ -85,7 +85,7 @@ mu_held_part_find(struct mu_held_parts *parts, const struct mu_symbols *symbols,
     const struct mu_block_head *head, uintptr_t at, struct mu_type *type)
 {
 	struct finding finding = { .symbols = symbols, .head = head };
-	struct mu_parts finder = {
+	struct mu_containers finder = {
 		.ctx = &finding,
 		.read = read_memory,
 		.size = size_of,
@@ -93,7 +93,7 @@ mu_held_part_find(struct mu_held_parts *parts, const struct mu_symbols *symbols,
 		.end = end_container,
 		.most = NODES_MAX,
 	};
-	uintptr_t words[MU_PARTS_WORDS];
+	uintptr_t words[MU_CONTAINER_WORDS];
 	size_t i, count;
 
 	if (at == 0 || at % WORD != 0 || !is_wanted(parts, symbols))
@@ -104,7 +104,8 @@ mu_held_part_find(struct mu_held_parts *parts, const struct mu_symbols *symbols,
 			    symbols, at - i * WORD, words, sizeof(words)) /
 		    WORD;
 		if (count > i)
-			mu_parts_find(&finder, at - i * WORD, words, count);
+			mu_containers_find(
+			    &finder, at - i * WORD, words, count);
 	}
 	parts->steps = finder.steps;
 	if (!finding.proven)

@@ -186,4 +186,15 @@ has "$work/saved" "(lose"
 "$command" -q --in-use "$look" >"$work/saved"
 has "$work/saved" "(make"
 
+# Without debug information a map is known by the number of its nodes, which is
+# not kept.
+strip "$work/program"
+hold "$work/program"
+subject="-p $pid"
+save -p "$pid"
+views
+same '--why=std::*'
+has "$work/saved" "std::map or std::set node"
+let_go
+
 [ $failures -eq 0 ]

@@ -1,12 +1,12 @@
 /*
- * lib/types/parts.h: containers of both C++ libraries, made up here, are known
- * with all of their parts; what differs from them in one word is none, and no
- * memory makes a walk endless.
+ * lib/types/containers.h: containers of both C++ libraries, made up here, are
+ * known with all of their parts; what differs from them in one word is none,
+ * and no memory makes a walk endless.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/types/parts.h"
+#include "lib/types/containers.h"
 #include "tests/support/suite.h"
 
 #define WORDS 4096
@@ -95,14 +95,14 @@ owner(void)
 {
 	uintptr_t *at = &words[used];
 
-	used += MU_PARTS_WORDS;
+	used += MU_CONTAINER_WORDS;
 	return at;
 }
 
-static struct mu_parts
+static struct mu_containers
 finder(void)
 {
-	return (struct mu_parts) { .read = read_words,
+	return (struct mu_containers) { .read = read_words,
 		.size = size_of,
 		.found = take,
 		.end = end,
@@ -113,12 +113,13 @@ finder(void)
 static bool
 find(const uintptr_t *at)
 {
-	struct mu_parts parts = finder();
+	struct mu_containers parts = finder();
 	size_t i;
 
 	for (i = 0; i < num_blocks; i++)
 		blocks[i].part = MU_PART_NONE;
-	return mu_parts_find(&parts, (uintptr_t)at, at, MU_PARTS_WORDS);
+	return mu_containers_find(
+	    &parts, (uintptr_t)at, at, MU_CONTAINER_WORDS);
 }
 
 static enum mu_part_kind
@@ -365,7 +366,7 @@ TEST(trees_of_llvm)
 /* When steps in vain are used up, nodes are not followed any more. */
 TEST(steps)
 {
-	struct mu_parts parts = finder();
+	struct mu_containers parts = finder();
 	uintptr_t *list = owner(), *node = block(40), *other = owner();
 
 	list[0] = (uintptr_t)node;
@@ -374,27 +375,27 @@ TEST(steps)
 	node[0] = node[1] = (uintptr_t)list;
 	other[0] = (uintptr_t)node;
 	other[2] = 90;
-	ck_assert(!mu_parts_find(&parts, (uintptr_t)other, other, 10));
+	ck_assert(!mu_containers_find(&parts, (uintptr_t)other, other, 10));
 	ck_assert_uint_eq(parts.steps, 1000); /* few are free */
 	node[1] = (uintptr_t)node;
 	node[0] = (uintptr_t)node;
 	other[0] = (uintptr_t)node;
 	list[2] = 90;
 	node[1] = (uintptr_t)list;
-	ck_assert(!mu_parts_find(&parts, (uintptr_t)list, list, 10));
+	ck_assert(!mu_containers_find(&parts, (uintptr_t)list, list, 10));
 	parts.steps = 0;
 	node[0] = (uintptr_t)list;
 	list[2] = 1;
-	ck_assert(!mu_parts_find(&parts, (uintptr_t)list, list, 10));
+	ck_assert(!mu_containers_find(&parts, (uintptr_t)list, list, 10));
 	parts.steps = 1;
-	ck_assert(mu_parts_find(&parts, (uintptr_t)list, list, 10));
+	ck_assert(mu_containers_find(&parts, (uintptr_t)list, list, 10));
 	ck_assert_uint_eq(parts.steps, 1);
 }
 
 /* An inner node of a long list, whose value is a number of nodes. */
 TEST(inner_nodes)
 {
-	struct mu_parts parts = finder();
+	struct mu_containers parts = finder();
 	uintptr_t *node[40];
 	size_t i;
 
@@ -405,12 +406,12 @@ TEST(inner_nodes)
 		node[i][1] = (uintptr_t)node[(i + 39) % 40];
 		node[i][2] = 30;
 	}
-	ck_assert(!mu_parts_find(&parts, (uintptr_t)node[3], node[3], 3));
+	ck_assert(!mu_containers_find(&parts, (uintptr_t)node[3], node[3], 3));
 	ck_assert_uint_lt(parts.steps, 1000);
 	node[3][2] = 100;
 	parts = finder();
 	parts.most = 1000;
-	ck_assert(!mu_parts_find(&parts, (uintptr_t)node[3], node[3], 3));
+	ck_assert(!mu_containers_find(&parts, (uintptr_t)node[3], node[3], 3));
 	ck_assert_uint_eq(parts.steps, 1000);
 }
 
@@ -424,7 +425,7 @@ roll(uint32_t sides)
 /* Memory of pointers to blocks, small numbers and whatever. */
 TEST(random_memory)
 {
-	struct mu_parts parts;
+	struct mu_containers parts;
 	size_t i, round;
 
 	for (i = 0; i < BLOCKS; i++)
@@ -437,8 +438,8 @@ TEST(random_memory)
 				8 * (roll(3) == 0 ? roll(8) : 0);
 		parts = finder();
 		i = roll((uint32_t)used - 10);
-		mu_parts_find(&parts, (uintptr_t)&words[i], &words[i],
-		    roll(MU_PARTS_WORDS + 1));
+		mu_containers_find(&parts, (uintptr_t)&words[i], &words[i],
+		    roll(MU_CONTAINER_WORDS + 1));
 	}
 }
 

@@ -1,4 +1,4 @@
-#include "lib/types/parts.h"
+#include "lib/types/containers.h"
 
 #include <string.h>
 
@@ -40,7 +40,7 @@ struct tree {
 };
 
 static bool
-read_word(struct mu_parts *parts, uintptr_t address, uintptr_t *word)
+read_word(struct mu_containers *parts, uintptr_t address, uintptr_t *word)
 {
 	return address % WORD == 0 &&
 	    parts->read(parts->ctx, address, word, sizeof(*word));
@@ -51,20 +51,21 @@ read_word(struct mu_parts *parts, uintptr_t address, uintptr_t *word)
  * whole pages (glibc: M_MMAP_THRESHOLD).
  */
 static bool
-is_block(struct mu_parts *parts, uintptr_t begin, size_t size)
+is_block(struct mu_containers *parts, uintptr_t begin, size_t size)
 {
 	size_t usable = begin == 0 ? 0 : parts->size(parts->ctx, begin);
 
-	if (usable == 0 || usable == MU_PARTS_ANY_SIZE)
+	if (usable == 0 || usable == MU_CONTAINER_ANY_SIZE)
 		return usable != 0;
 	return mu_declared_fits(size, usable) ||
 	    (usable >= LARGE && size <= usable && usable - size < PAGE);
 }
 
 static bool
-is_string(struct mu_parts *parts, uintptr_t at)
+is_string(struct mu_containers *parts, uintptr_t at)
 {
-	uintptr_t words[MU_PARTS_STRING / WORD]; /* text, length, capacity */
+	uintptr_t
+	    words[MU_CONTAINER_STRING / WORD]; /* text, length, capacity */
 	char end;
 
 	if (!parts->read(parts->ctx, at, words, sizeof(words)))
@@ -79,14 +80,14 @@ is_string(struct mu_parts *parts, uintptr_t at)
 }
 
 static bool
-are_strings(struct mu_parts *parts, uintptr_t begin, uintptr_t end)
+are_strings(struct mu_containers *parts, uintptr_t begin, uintptr_t end)
 {
 	uintptr_t at;
 
-	if (begin == end || (end - begin) % MU_PARTS_STRING != 0 ||
-	    (end - begin) / MU_PARTS_STRING > parts->most)
+	if (begin == end || (end - begin) % MU_CONTAINER_STRING != 0 ||
+	    (end - begin) / MU_CONTAINER_STRING > parts->most)
 		return false;
-	for (at = begin; at != end; at += MU_PARTS_STRING)
+	for (at = begin; at != end; at += MU_CONTAINER_STRING)
 		if (!is_string(parts, at))
 			return false;
 	return true;
@@ -97,26 +98,26 @@ are_strings(struct mu_parts *parts, uintptr_t begin, uintptr_t end)
  * area of a stdio stream is no vector.
  */
 static bool
-find_vector(struct mu_parts *parts, const uintptr_t *words, size_t count)
+find_vector(struct mu_containers *parts, const uintptr_t *words, size_t count)
 {
 	bool strings;
 
 	if (count < 3 || words[0] % WORD != 0 || words[1] < words[0] ||
 	    words[2] < words[1] || words[2] == words[0] ||
 	    (count > 3 && words[3] == words[0]) ||
-	    parts->size(parts->ctx, words[0]) == MU_PARTS_ANY_SIZE ||
+	    parts->size(parts->ctx, words[0]) == MU_CONTAINER_ANY_SIZE ||
 	    !is_block(parts, words[0], words[2] - words[0]))
 		return false;
-	strings = (words[2] - words[0]) % MU_PARTS_STRING == 0 &&
+	strings = (words[2] - words[0]) % MU_CONTAINER_STRING == 0 &&
 	    are_strings(parts, words[0], words[1]);
 	parts->found(parts->ctx, words[0],
 	    strings ? MU_PART_STRINGS : MU_PART_VECTOR,
-	    strings ? (words[2] - words[0]) / MU_PARTS_STRING : 0);
+	    strings ? (words[2] - words[0]) / MU_CONTAINER_STRING : 0);
 	return true;
 }
 
 static bool
-is_deque(struct mu_parts *parts, const uintptr_t *words, size_t count)
+is_deque(struct mu_containers *parts, const uintptr_t *words, size_t count)
 {
 	uintptr_t first, end_first;
 
@@ -136,7 +137,7 @@ is_deque(struct mu_parts *parts, const uintptr_t *words, size_t count)
 }
 
 static bool
-find_deque(struct mu_parts *parts, const uintptr_t *words, size_t count)
+find_deque(struct mu_containers *parts, const uintptr_t *words, size_t count)
 {
 	uintptr_t at, chunk;
 	size_t size;
@@ -157,7 +158,8 @@ find_deque(struct mu_parts *parts, const uintptr_t *words, size_t count)
  * number of elements. A chunk has 4096 bytes, or 16 elements that are larger.
  */
 static bool
-find_llvm_deque(struct mu_parts *parts, const uintptr_t *words, size_t count)
+find_llvm_deque(
+    struct mu_containers *parts, const uintptr_t *words, size_t count)
 {
 	uintptr_t at, chunk;
 
@@ -180,7 +182,8 @@ find_llvm_deque(struct mu_parts *parts, const uintptr_t *words, size_t count)
 
 /* Read the COUNT links that a node begins with. */
 static bool
-is_node(struct mu_parts *parts, uintptr_t node, uintptr_t *links, size_t count)
+is_node(
+    struct mu_containers *parts, uintptr_t node, uintptr_t *links, size_t count)
 {
 	parts->steps -= parts->steps > 0;
 	return node % WORD == 0 &&
@@ -190,7 +193,7 @@ is_node(struct mu_parts *parts, uintptr_t node, uintptr_t *links, size_t count)
 
 /* Follow as many nodes as there should be. */
 static bool
-walk_chain(struct mu_parts *parts, uintptr_t node, size_t count)
+walk_chain(struct mu_containers *parts, uintptr_t node, size_t count)
 {
 	uintptr_t next;
 
@@ -203,7 +206,8 @@ walk_chain(struct mu_parts *parts, uintptr_t node, size_t count)
 }
 
 static bool
-find_hash_table(struct mu_parts *parts, const uintptr_t *words, size_t count)
+find_hash_table(
+    struct mu_containers *parts, const uintptr_t *words, size_t count)
 {
 	float factor;
 
@@ -224,7 +228,7 @@ find_hash_table(struct mu_parts *parts, const uintptr_t *words, size_t count)
 
 /* Next, previous, number of nodes; libc++ has the first two the other way. */
 static bool
-walk_list(struct mu_parts *parts, uintptr_t at, const uintptr_t *words)
+walk_list(struct mu_containers *parts, uintptr_t at, const uintptr_t *words)
 {
 	uintptr_t node = words[0], before = at, links[2];
 	size_t i;
@@ -243,12 +247,12 @@ walk_list(struct mu_parts *parts, uintptr_t at, const uintptr_t *words)
  * a number of nodes: then not many are followed.
  */
 static bool
-find_list(
-    struct mu_parts *parts, uintptr_t at, const uintptr_t *words, size_t count)
+find_list(struct mu_containers *parts, uintptr_t at, const uintptr_t *words,
+    size_t count)
 {
 	size_t most = parts->most, size = parts->size(parts->ctx, at);
 
-	if (size != 0 && size != MU_PARTS_ANY_SIZE && most > UNSURE_MAX &&
+	if (size != 0 && size != MU_CONTAINER_ANY_SIZE && most > UNSURE_MAX &&
 	    size == parts->size(parts->ctx, words[0]))
 		most = UNSURE_MAX;
 	return count >= 3 && words[2] > 0 && words[2] <= most &&
@@ -260,7 +264,7 @@ find_list(
  * and each lead to where the walk comes from.
  */
 static bool
-walk_tree(struct mu_parts *parts, const struct tree *tree, uintptr_t root,
+walk_tree(struct mu_containers *parts, const struct tree *tree, uintptr_t root,
     size_t count)
 {
 	uintptr_t node = root, from = tree->header, links[4], next;
@@ -293,7 +297,7 @@ walk_tree(struct mu_parts *parts, const struct tree *tree, uintptr_t root,
 }
 
 static bool
-find_tree(struct mu_parts *parts, const struct tree *tree, uintptr_t root,
+find_tree(struct mu_containers *parts, const struct tree *tree, uintptr_t root,
     size_t count)
 {
 	return count > 0 && count <= parts->most &&
@@ -302,15 +306,15 @@ find_tree(struct mu_parts *parts, const struct tree *tree, uintptr_t root,
 
 /* Tell whether what was found so far belongs to a container. */
 static bool
-settle(struct mu_parts *parts, bool proven)
+settle(struct mu_containers *parts, bool proven)
 {
 	parts->end(parts->ctx, proven);
 	return proven;
 }
 
 static bool
-find_nodes(
-    struct mu_parts *parts, uintptr_t at, const uintptr_t *words, size_t count)
+find_nodes(struct mu_containers *parts, uintptr_t at, const uintptr_t *words,
+    size_t count)
 {
 	/* libstdc++: colour, parent (of the header: the root), left, right. */
 	const struct tree gnu = { at, 2, 3, 1 };
@@ -335,8 +339,8 @@ find_nodes(
 }
 
 bool
-mu_parts_find(
-    struct mu_parts *parts, uintptr_t at, const uintptr_t *words, size_t count)
+mu_containers_find(struct mu_containers *parts, uintptr_t at,
+    const uintptr_t *words, size_t count)
 {
 	return settle(parts, find_deque(parts, words, count)) ||
 	    settle(parts, find_llvm_deque(parts, words, count)) ||

@@ -9,14 +9,14 @@
  *
  * Runs in: the helper that finds names, and the command (any).
  */
-#ifndef LIB_TYPES_PARTS_H
-#define LIB_TYPES_PARTS_H
+#ifndef LIB_TYPES_CONTAINERS_H
+#define LIB_TYPES_CONTAINERS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define MU_PARTS_WORDS 10 /* of a container that are looked at */
+#define MU_CONTAINER_WORDS 10 /* of a container that are looked at */
 
 enum mu_part_kind {
 	MU_PART_NONE,
@@ -31,10 +31,10 @@ enum mu_part_kind {
 	MU_PARTS
 };
 
-#define MU_PARTS_ANY_SIZE SIZE_MAX
-#define MU_PARTS_STRING 32 /* bytes of a std::string of libstdc++ */
+#define MU_CONTAINER_ANY_SIZE SIZE_MAX
+#define MU_CONTAINER_STRING 32 /* bytes of a std::string of libstdc++ */
 
-struct mu_parts {
+struct mu_containers {
 	void *ctx;
 
 	/* Read memory of the subject; false: there is none. */
@@ -42,7 +42,7 @@ struct mu_parts {
 
 	/*
 	 * Usable bytes of the block that begins there; 0: there is none;
-	 * MU_PARTS_ANY_SIZE: not known.
+	 * MU_CONTAINER_ANY_SIZE: not known.
 	 */
 	size_t (*size)(void *ctx, uintptr_t begin);
 
@@ -62,8 +62,8 @@ struct mu_parts {
  * Find the parts of the container that begins at AT with WORDS, of which COUNT
  * can be read. False: there is none.
  */
-bool mu_parts_find(
-    struct mu_parts *parts, uintptr_t at, const uintptr_t *words, size_t count);
+bool mu_containers_find(struct mu_containers *parts, uintptr_t at,
+    const uintptr_t *words, size_t count);
 
 /*
  * What a part called NAME leads to, such as another node, without more proof;
