@@ -7,6 +7,7 @@
 #include "lib/types/declarations.h"
 #include "lib/types/gobject.h"
 #include "lib/types/held_part.h"
+#include "lib/types/plain_name.h"
 #include "lib/types/python_object.h"
 #include "lib/types/runtime_block.h"
 #include "lib/types/structure.h"
@@ -229,6 +230,7 @@ mu_types_answer(void **state, struct mu_symbols *symbols,
 	else if (block->declared && type->source == MU_TYPE_TAG &&
 	    types->gobjects.instance_size > 0)
 		find_gobject_declaration(types, type);
+	mu_plain_name(types->name); /* of a class; of others it is plain */
 	return true;
 }
 

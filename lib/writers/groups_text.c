@@ -19,8 +19,11 @@ mu_group_type(const struct mu_names *names, const struct mu_lost_group *group,
     struct mu_type *type)
 {
 	if (!group->mixed &&
-	    mu_names_find_type(names, group->example.range.begin, type))
+	    mu_names_find_type(names, group->example.range.begin, type)) {
+		/* Objects of a class have one size: some are something else. */
+		type->certain &= group->size > 0;
 		return true;
+	}
 	*type = (struct mu_type) { .name = NULL };
 	return false;
 }

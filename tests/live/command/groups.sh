@@ -111,6 +111,9 @@ if g++ -g -O1 -std=c++17 -D_GNU_SOURCE -I. $sources/stale.cc -o "$work/stale" \
 		fail "no sessions: $(cat "$work/text")"
 	! grep -qE ' × (Plain|Weights)' "$work/text" ||
 		fail "certain, and wrong: $(cat "$work/text")"
+	"$command" -q --by=type -p "$pid" >"$work/text"
+	grep -q ': 20 × probably Large$' "$work/text" ||
+		fail "of different sizes: $(cat "$work/text")"
 	let_go
 fi
 # shellcheck disable=SC2086

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <string>
 #include <unistd.h>
 
 #include "tests/support/hide.h"
@@ -24,6 +25,13 @@ struct Other {
 
 struct Weights {
 	double all[23];
+};
+
+struct Large {
+	virtual ~Large()
+	{
+	}
+	std::string *texts[25];
 };
 
 struct Session {
@@ -49,6 +57,9 @@ lose()
 	memory[1] = other;
 	memory[2] = text;
 	mu_hide(new (memory) Session);
+	mu_hide(new Large);
+	/* What is left of another one has its vptr. */
+	mu_hide(realloc(static_cast<void *>(new Large), 60));
 }
 
 int
