@@ -55,7 +55,7 @@ SRC_TEXT := $(addprefix lib/,term/names.c term/safe_text.c term/out.c \
 	writers/leaks_text.c writers/frame_line.c)
 SRC_COMMAND := $(SRC_KEEPER) $(SRC_REMOTE) $(SRC_CORE) $(SRC_SYMBOLIZE) \
 	$(SRC_VIEW) $(SRC_EXPLAIN) $(filter-out lib/cli/main.c $(SRC_TEXT),$(call in, \
-	$(addprefix lib/,term types look since check writers command doctor watch cli)))
+	$(addprefix lib/,term types look since compare check writers command doctor watch cli)))
 COMMAND_OBJS := $(SRC_COMMAND:%.c=$(BUILD)/%.o) \
 	$(BUILD)/lib/command/configured.o
 # Libraries that only the command needs are linked to it and to nothing else.

@@ -16,6 +16,7 @@
 #include "lib/cli/options.h"
 #include "lib/cli/progress.h"
 #include "lib/command/command.h"
+#include "lib/compare/compare.h"
 #include "lib/doctor/doctor.h"
 #include "lib/look/write.h"
 #include "lib/since/baseline.h"
@@ -382,6 +383,34 @@ examine(const struct mu_cli_options *options, struct mu_output *output)
 	return status;
 }
 
+/* --diff of saved looks and of reports in JSON */
+static int
+compare(const struct mu_cli_options *options, struct mu_output *output)
+{
+	const char *const paths[] = { options->diff_before,
+		options->diff_after };
+	struct mu_style style = choose_style(output, options);
+	struct mu_why why = { .text = "" };
+	struct mu_check wanted;
+	enum mu_status status;
+
+	fill_check(&wanted, options);
+	wanted.progress = NULL;
+	if (options->html != NULL || options->symbols != NULL)
+		status = mu_why(&why, MU_ERR_ARGUMENT,
+		    "--html and --symbols are for heap dumps");
+	else
+		status = mu_compare(
+		    paths, options->limit, &wanted, &style, output->text, &why);
+	if (!mu_status_usable(status))
+		return complain(MU_EXIT_UNCHECKED, &why);
+	if (status == MU_PARTIAL)
+		complain(MU_EXIT_PARTIAL, &why);
+	if (mu_output_commit(output, &why) != MU_OK)
+		return complain(MU_EXIT_UNCHECKED, &why);
+	return status == MU_OK ? MU_EXIT_CLEAN : MU_EXIT_PARTIAL;
+}
+
 /* --heap-dump, --diff, --leaktracer: files that recorders wrote */
 static int
 view(const struct mu_cli_options *options, struct mu_output *output)
@@ -436,8 +465,13 @@ look(const struct mu_cli_options *options)
 	case MU_CLI_DOCTOR:
 		status = examine(options, &output);
 		break;
-	case MU_CLI_HEAP_DUMP:
 	case MU_CLI_DIFF:
+		status = mu_past_is(options->diff_before) &&
+			mu_past_is(options->diff_after)
+		    ? compare(options, &output)
+		    : view(options, &output);
+		break;
+	case MU_CLI_HEAP_DUMP:
 	case MU_CLI_LEAKTRACER:
 		status = view(options, &output);
 		break;
