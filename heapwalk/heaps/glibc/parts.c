@@ -190,8 +190,10 @@ mu_glibc_parts_walk(
 }
 
 /*
- * Where the chain from AT meets that of PART; NO_GUESS if it does not. A guess
- * inside of a block mostly leads to a true chunk, but not always to the first.
+ * Where the chain from AT meets that of PART, in PART; NO_GUESS if it does not.
+ * A guess inside of a block mostly leads to a true chunk, but not always to the
+ * first. If its last chunk leads into the next part, so would the walk up to
+ * the meeting, whose notes there that part would undo.
  */
 static size_t
 meeting(const struct mu_glibc_part *part, const struct mu_glibc_rules *rules,
@@ -206,7 +208,7 @@ meeting(const struct mu_glibc_part *part, const struct mu_glibc_rules *rules,
 			return NO_GUESS;
 		*behind += size;
 	}
-	return at;
+	return at < part->stop ? at : NO_GUESS;
 }
 
 /* Undo what the walk of PART did before AT. */

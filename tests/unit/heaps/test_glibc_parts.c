@@ -169,6 +169,30 @@ TEST_LOOP(parts_are_the_whole, 0, ROUNDS)
 	ck_assert_int_eq(compare(_i % 2 == 0), MU_OK);
 }
 
+/*
+ * A block across a seam has a header of what was there before, whose chunk ends
+ * where a true one does, in the next part.
+ */
+TEST_LOOP(guess_leads_into_the_next_part, 0, 8)
+{
+	size_t begin = PART_BYTES - 4096, end = PART_BYTES + 65536;
+	size_t stale = PART_BYTES + 1024, to;
+	bool other = _i % 2 != 0;
+
+	make_heap((uint64_t)(16 + _i));
+	is_top = true;
+	memset(chain_heap + begin, 0, end - begin);
+	fill(0, begin, 0, other);
+	fill(end, heap_top, 0, other);
+	*chain_word_at(heap_top + 8) = (HEAP_BYTES - heap_top) | MU_PREV_INUSE;
+	put_header(begin, end - begin, 0, true, other);
+	for (to = end; to < 2 * PART_BYTES + 30000 ||
+	     (*chain_word_at(to + 8) & MU_PREV_INUSE) == 0;)
+		to += *chain_word_at(to + 8) & ~(size_t)MU_SIZE_FLAGS;
+	put_header(stale, to - stale, 0, true, other);
+	ck_assert_int_eq(compare(!other), MU_OK);
+}
+
 /* Any header, in the upper half mostly; any word beside a seam. */
 TEST_LOOP(damage_is_named_alike, 0, ROUNDS)
 {
