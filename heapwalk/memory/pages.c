@@ -212,23 +212,28 @@ skip_present(struct mu_pages *pages, uintptr_t page, uintptr_t end)
 /* Pages that are asked for at once: 10 to 20 ns each. */
 #define AT_ONCE 4096
 
-void
-mu_pages_ask_below(struct mu_pages *pages, uintptr_t end)
+bool
+mu_pages_ask_up_to(struct mu_pages *pages, uintptr_t end, bool files)
 {
+	uint64_t kind = files ? SCAN_FILE : 0;
 	struct scan_arg arg = {
 		.size = sizeof(arg),
+		.start = pages->known_end,
 		.end = end,
-		.vec = (uintptr_t)pages->regions,
-		.vec_len = MU_PAGES_REGIONS,
+		.vec = (uintptr_t)(pages->regions + pages->num_regions),
+		.vec_len = MU_PAGES_REGIONS - pages->num_regions,
 		.max_pages = AT_ONCE,
 		.any_of = SCAN_PRESENT | SCAN_SWAPPED,
-		.return_mask = SCAN_PRESENT | SCAN_SWAPPED | SCAN_FILE,
+		.return_mask = SCAN_PRESENT | SCAN_SWAPPED | kind,
 	};
 	long count;
 
 	count = mu_sys3(SYS_ioctl, pages->pagemap, SCAN_REQUEST, (long)&arg);
-	pages->num_regions = count > 0 ? (size_t)count : 0;
-	pages->known_end = count < 0 ? 0 : arg.walk_end;
+	if (count < 0)
+		return false;
+	pages->num_regions += (size_t)count;
+	pages->known_end = arg.walk_end;
+	return arg.walk_end == end;
 }
 
 /*

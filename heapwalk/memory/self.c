@@ -109,17 +109,42 @@ mu_memory_self_look(struct mu_memory *memory, struct mu_pages *pages)
 }
 
 /* Behind the last writable mapping is memory of the kernel. */
-void
-mu_memory_self_ask_at_once(struct mu_memory *memory)
+static uintptr_t
+end_of_memory(const struct mu_memory_self *self)
 {
-	struct mu_memory_self *self = memory->ctx;
 	size_t i = self->num_mappings;
 
 	while (i > 0 && !self->mappings[i - 1].writable)
 		i--;
-	if (i > 0 && self->pages != NULL)
-		mu_pages_ask_below(
-		    self->pages, self->mappings[i - 1].range.end);
+	return i > 0 ? self->mappings[i - 1].range.end : 0;
+}
+
+/* The largest mapping without a file; empty if there is none. */
+static struct mu_range
+largest(const struct mu_memory_self *self)
+{
+	struct mu_range found = { 0, 0 };
+	size_t i;
+
+	for (i = 0; i < self->num_mappings; i++)
+		if (mu_mapping_is_anonymous(&self->mappings[i]) &&
+		    self->mappings[i].inode == 0 &&
+		    mu_range_size(self->mappings[i].range) >
+			mu_range_size(found))
+			found = self->mappings[i].range;
+	return found;
+}
+
+void
+mu_memory_self_ask_at_once(struct mu_memory *memory)
+{
+	struct mu_memory_self *self = memory->ctx;
+	struct mu_range heap = largest(self);
+
+	if (self->pages != NULL &&
+	    mu_pages_ask_up_to(self->pages, heap.begin, true) &&
+	    mu_pages_ask_up_to(self->pages, heap.end, false))
+		mu_pages_ask_up_to(self->pages, end_of_memory(self), true);
 }
 
 /* Without PAGEMAP_SCAN, searching more than this for pages takes too long. */
