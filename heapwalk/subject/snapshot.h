@@ -99,6 +99,7 @@ struct mu_memory {
 	size_t skipped_pages; /* mapped readable, but not readable */
 	size_t closed_pages;  /* those that the subject cannot read either */
 	bool blind; /* populated() knows nothing and returns all of RANGE */
+	bool fresh; /* a fork, whose pages were not read before */
 	void *ctx;
 };
 

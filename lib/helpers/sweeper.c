@@ -197,6 +197,7 @@ open_image(struct mu_image *image, struct sweep *sweep)
 	if (status != MU_OK)
 		return status;
 	describe(image, sweep);
+	image->snap.memory.fresh = true;
 	status = mu_gap_sync_fill(image, &sweep->missing);
 	if (status != MU_OK)
 		return status;

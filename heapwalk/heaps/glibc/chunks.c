@@ -73,7 +73,9 @@ mu_glibc_rules_open(struct mu_glibc_rules *rules,
 		.notes = chain->notes == MU_GLIBC_NO_NOTES
 		    ? NULL
 		    : &walk->notes.stretches[chain->notes],
-		.in_place = buffer->bytes == NULL,
+		.group = buffer->bytes != NULL ? 0
+		    : walk->snap->memory.fresh ? MU_GLIBC_FETCHED
+					       : 8 * MU_GLIBC_FETCHED,
 		.fast = layout->arena_fastbins != 0,
 		.safe_linking = layout->safe_linking,
 		.limit = chain->limit,

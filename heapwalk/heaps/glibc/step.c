@@ -2,24 +2,28 @@
  * Each chunk is found by the size of the one before it, so that each would be a
  * cache miss. As the walk enters a page it prefetches all lines of the next
  * one. 10^6 chunks of 200 bytes in a fresh copy (2 cores Xeon, kernel 6.18): 75
- * ns a chunk without this, 46 ns with the lines of the same page. With those of
- * the next one a check of a tree of 10^6 takes 43.7 in place of 47.7 ms of CPU
- * time (EPYC).
+ * ns a chunk without this, 46 ns with the lines of the same page. A check of a
+ * tree of 10^6 so takes 47.7 ms of CPU time, 43.7 with the lines of the next
+ * page (EPYC); that of a list 40.8, and 39.2 with those of the page after it.
+ *
+ * Before, a line of each of eight pages is prefetched at once, so that the CPU
+ * looks up their addresses side by side: the list 35.6 ms.
  *
  * The first read of a page after a fork sets the accessed bit of its page table
  * entry, which takes 0.6 us and more. An EPYC does that beside other work if a
  * line of the page is prefetched long before: 512 MiB of such pages in 107 ms
  * instead of 254, the walk of 10^6 chunks in 40 to 70 ms instead of 130 to 190
- * (2 cores, kernel 6.18, load 10). A Xeon does not.
+ * (2 cores, kernel 6.18, load 10). A Xeon does not. Of eight such pages at once
+ * the CPU waits for each.
  */
 #include "heapwalk/heaps/glibc/step.h"
 
 #include "heapwalk/heaps/glibc/tcache.h"
 #include "heapwalk/heaps/spans.h"
 
-#define FENCES_MAX 3 /* two, and a rest of a tiny old top */
-#define LINE 64      /* bytes of a cache line */
-#define FETCHED 4096 /* bytes prefetched at once */
+#define FENCES_MAX 3             /* two, and a rest of a tiny old top */
+#define LINE 64                  /* bytes of a cache line */
+#define FETCHED MU_GLIBC_FETCHED /* bytes prefetched at once */
 #define AHEAD                                                          \
 	(16 * FETCHED) /* from the walk to the page that it prefetches \
 			*/
@@ -119,11 +123,21 @@ mu_glibc_near_fill(struct mu_read_buffer *buffer,
 	};
 }
 
-/* Of the page behind that of FROM. */
+/* A line of each page of a group AHEAD of that of FROM. */
+static inline void
+prefetch_pages(const char *from, size_t group)
+{
+	uintptr_t at = ((uintptr_t)from & -group) + AHEAD, end = at + group;
+
+	for (; at < end; at += FETCHED)
+		__builtin_prefetch((const void *)at);
+}
+
+/* Of the page behind the one that follows that of FROM. */
 static inline void
 prefetch_lines(const char *from)
 {
-	uintptr_t at = (uintptr_t)from / FETCHED * FETCHED + FETCHED;
+	uintptr_t at = ((uintptr_t)from & -FETCHED) + 2 * FETCHED;
 	uintptr_t end = at + FETCHED;
 
 	for (; at < end; at += LINE)
@@ -185,12 +199,16 @@ wrong_rule(const struct mu_glibc_rules *rules, const char *view, uintptr_t word,
 
 /* Prefetch, as the walk goes from the chunk at AT to NEXT. */
 static inline void
-prefetch_ahead(const char *view, size_t at, size_t next, size_t *crowd)
+prefetch_ahead(
+    const char *view, size_t at, size_t next, size_t group, size_t *crowd)
 {
+	size_t crossed = ((uintptr_t)view + at) ^ ((uintptr_t)view + next);
+
 	++*crowd;
-	if ((((uintptr_t)view + at) ^ ((uintptr_t)view + next)) < FETCHED)
+	if (crossed < FETCHED)
 		return;
-	__builtin_prefetch(view + next + AHEAD);
+	if (crossed >= group)
+		prefetch_pages(view + next, group);
 	if (*crowd >= CROWD)
 		prefetch_lines(view + next);
 	*crowd = 0;
@@ -246,8 +264,8 @@ step_on(struct mu_glibc_step *step, const struct mu_glibc_rules *rules,
 	note(step, at, size, in_use,
 	    in_use & (size - rules->tcache <= rules->excess));
 	note_links(rules, at, size, &links, in_use);
-	if (rules->in_place)
-		prefetch_ahead(near->view, at, next, crowd);
+	if (rules->group != 0)
+		prefetch_ahead(near->view, at, next, rules->group, crowd);
 	step->at = next;
 	return NULL;
 }

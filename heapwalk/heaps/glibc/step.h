@@ -15,6 +15,7 @@
 #define MU_GLIBC_FENCE_SIZE 0x10 /* CHUNK_HDR_SZ: malloc hands out no such */
 #define MU_GLIBC_BAD_BITS (MU_IS_MMAPPED | 8)
 #define MU_GLIBC_NO_TOP SIZE_MAX
+#define MU_GLIBC_FETCHED ((size_t)4096) /* bytes prefetched by the line */
 
 /*
  * The part of a chain that one thread can read without a fault, as offsets from
@@ -31,8 +32,9 @@ struct mu_glibc_rules {
 	const char *view;
 	struct mu_glibc_near *near;           /* moves as the walk advances */
 	struct mu_glibc_stretch_notes *notes; /* NULL: make no notes */
-	bool in_place;                        /* no buffer is needed */
-	bool fast;         /* note chunks that may be in fastbins */
+	size_t group; /* bytes whose pages are prefetched at once; 0: they are
+			 in a buffer */
+	bool fast;    /* note chunks that may be in fastbins */
 	bool safe_linking; /* their links are mangled */
 	struct mu_range limit;
 	size_t end; /* end of the stretch, as far as known */
