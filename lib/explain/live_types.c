@@ -53,9 +53,11 @@ struct finding {
 	struct size *sizes;
 	size_t num_sizes;
 	struct batch *batch;
-	bool gobjects;   /* they are there */
-	bool tags;       /* objects with tags are */
-	bool of_classes; /* the batch asks for classes */
+	bool gobjects; /* they are there */
+	bool python;
+	bool tags;          /* objects with tags are there */
+	uintptr_t *held_at; /* by block number: a word of no block; 0: none */
+	bool of_classes;    /* the batch asks for classes */
 	size_t singles;
 	uint32_t *declared; /* blocks found by themselves to be of a declared
 			       type */
@@ -303,6 +305,8 @@ add_question(
 	struct mu_typed_block *typed = &batch->blocks[batch->count];
 
 	mu_places_typed_block(block, typed);
+	if (finding->held_at != NULL)
+		typed->held_at = finding->held_at[number];
 	batch->questions[batch->count] = (struct mu_symbol_question) {
 		.address = typed->begin,
 		.block = typed,
@@ -389,6 +393,28 @@ take_block(void *ctx, const struct mu_block *block)
 	return !mu_deadline_passed(finding->deadline, 16);
 }
 
+/*
+ * CPython has small objects in mappings of its own, and what they lead to in
+ * blocks that do not say what they are. Words are by address: those of stacks,
+ * which may be old, are mostly the last ones.
+ */
+static void
+note_holders(struct finding *finding, const struct mu_held *held)
+{
+	const struct mu_places *places = finding->places;
+	const struct mu_held_word *word = held->words;
+	size_t i;
+
+	if (!finding->python)
+		return;
+	finding->held_at = mu_arena_alloc_table(places->tables,
+	    places->blocks->count + 1, sizeof(*finding->held_at));
+	for (i = 0; finding->held_at != NULL && i < held->count; i++, word++)
+		if (word->node < places->blocks->count &&
+		    finding->held_at[word->node] == 0)
+			finding->held_at[word->node] = word->address;
+}
+
 /* The type of the blocks of SIZE that were not asked for; 0: not known. */
 static uint16_t
 type_of_rest(struct finding *finding, const struct size *size)
@@ -455,9 +481,9 @@ open_finding(struct finding *finding)
 	live->names = mu_arena_alloc_table(tables, NAMES, sizeof(*live->names));
 	finding->gobjects =
 	    has_file(finding->places->snap, "/libgobject-2.0.so");
-	finding->tags = finding->gobjects ||
-	    has_file(finding->places->snap, "/libpython3.") ||
+	finding->python = has_file(finding->places->snap, "/libpython3.") ||
 	    has_file(finding->places->snap, "/python3");
+	finding->tags = finding->gobjects || finding->python;
 	finding->batch = mu_arena_alloc(tables, 1, sizeof(*finding->batch));
 	if (live->of == NULL || finding->classes == NULL ||
 	    finding->sizes == NULL || live->names == NULL ||
@@ -488,6 +514,7 @@ mu_live_types_find(struct mu_live_types *live, struct mu_places *places,
 	status = mu_typed_walk(typed, places, live, held, deadline);
 	if (status != MU_OK)
 		return status;
+	note_holders(&finding, held);
 	mu_blocks_each(places->blocks, take_block, &finding);
 	ask(&finding);
 	mu_blocks_each(places->blocks, take_rest, &finding);

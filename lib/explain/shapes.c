@@ -1,13 +1,16 @@
 #include "lib/explain/shapes.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "heapwalk/subject/saved.h"
 #include "lib/symbolize/kept_names.h"
 #include "lib/types/containers.h"
+#include "lib/types/python_object.h"
 
 #define WORD sizeof(uintptr_t)
 #define ASKED ((size_t)1024)    /* questions at a time */
+#define NAME_SIZE 300           /* bytes */
 #define STEPS ((size_t)1 << 20) /* in vain */
 
 struct part {
@@ -210,6 +213,46 @@ has_cxx(const struct shaping *shaping)
 	return false;
 }
 
+/* What an object of Python leads to and that is none itself is a part of it. */
+static bool
+take_object(void *ctx, const struct mu_block *block)
+{
+	struct shaping *shaping = ctx;
+	size_t at, size = mu_range_size(block->range);
+	const struct mu_live_type *type;
+	const struct mu_block *part;
+	char name[NAME_SIZE];
+	uintptr_t word;
+
+	if (!mu_block_marked(block))
+		return true;
+	type = mu_live_type_of(shaping->live, block->number);
+	if (type->counter != MU_COUNTER_PYTHON)
+		return true;
+	snprintf(name, sizeof(name), MU_PYTHON_PART_OF "%s", type->name);
+	for (at = type->offset + 2 * WORD; at + WORD <= size; at += WORD) {
+		memcpy(&word, block->view + at, WORD);
+		part = block_at(shaping, word);
+		if (part != NULL && shaping->live->of[part->number] == 0)
+			shaping->live->of[part->number] =
+			    mu_live_types_add(shaping->live, shaping->places,
+				&(struct mu_live_type) {
+				    .name = name, .source = MU_TYPE_TAG });
+	}
+	return !mu_deadline_passed(shaping->deadline, 1 + size / 64);
+}
+
+static bool
+has_python(const struct mu_live_types *live)
+{
+	size_t i;
+
+	for (i = 1; i < live->count; i++)
+		if (live->types[i].counter == MU_COUNTER_PYTHON)
+			return true;
+	return false;
+}
+
 /* Blocks that are asked for. */
 struct batch {
 	struct mu_symbol_question questions[ASKED];
@@ -341,6 +384,8 @@ mu_shapes_find(struct mu_live_types *live, struct mu_places *places,
 	size_t i;
 
 	shaping.parts.ctx = &shaping;
+	if (has_python(live))
+		mu_blocks_each(places->blocks, take_object, &shaping);
 	if (!has_cxx(&shaping))
 		return;
 	if (places->snap->saved != NULL && !places->snap->saved->contents) {

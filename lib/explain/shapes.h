@@ -1,7 +1,6 @@
 /*
- * Types of live blocks by the structure of the containers that lead to them
- * (lib/types/containers.h): of those that nothing else names, in programs of
- * C++.
+ * Types of live blocks that nothing else names, by what leads to them: parts of
+ * containers of C++ (lib/types/containers.h), and of objects of Python.
  */
 #ifndef LIB_EXPLAIN_SHAPES_H
 #define LIB_EXPLAIN_SHAPES_H
@@ -10,7 +9,8 @@
 
 /*
  * Find containers among the words of HELD and of blocks that are of no declared
- * type, and add what their parts probably are to LIVE.
+ * type, and objects of Python among LIVE's, and add what their parts probably
+ * are to LIVE.
  */
 void mu_shapes_find(struct mu_live_types *live, struct mu_places *places,
     const struct mu_held *held, struct mu_deadline *deadline);

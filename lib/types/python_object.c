@@ -1,5 +1,6 @@
 #include "lib/types/python_object.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define WORD sizeof(uintptr_t)
@@ -11,6 +12,9 @@
 #define FLAG_HAVE_GC ((uintptr_t)1 << 14)
 #define FLAG_TYPE_SUBCLASS ((uintptr_t)1 << 31)
 
+#define FIELDS_MAX 256 /* bytes of an object in which a pointer may be */
+#define PAGE ((uintptr_t)4096)
+#define USES_MAX ((uintptr_t)1 << 28)
 #define GC_HEAD 16   /* bytes before a collected object */
 #define PREHEADER 16 /* before that: its dictionary, weak references */
 
@@ -110,5 +114,52 @@ mu_python_object_find(struct mu_symbols *symbols,
 		};
 		return true;
 	}
+	return false;
+}
+
+bool
+mu_python_part_find(struct mu_symbols *symbols, uintptr_t at,
+    char name[MU_PYTHON_NAME], struct mu_type *type)
+{
+	char of[MU_PYTHON_NAME - sizeof(MU_PYTHON_PART_OF)];
+	uintptr_t head[FIELDS_MAX / WORD]; /* ob_refcnt, ob_type ... the word */
+	struct type_object class;
+	size_t i, count = FIELDS_MAX / WORD;
+
+	/* The page before may not be there. */
+	if (at % WORD != 0 ||
+	    !mu_symbols_read(symbols, at - sizeof(head), head, sizeof(head)))
+		count = at % PAGE / WORD;
+	if (at % WORD != 0 || count > FIELDS_MAX / WORD ||
+	    !mu_symbols_read(symbols, at - count * WORD, head, count * WORD))
+		return false;
+	for (i = count; i-- > 1;) {
+		/* HEAD[i - 1] would be ob_refcnt, HEAD[i] ob_type. */
+		if (head[i - 1] == 0 || (head[i - 1] & UINT32_MAX) > USES_MAX ||
+		    !read_type(symbols, head[i], &class) ||
+		    class.basicsize < (count - i + 2) * WORD ||
+		    !is_class(symbols, class) ||
+		    mu_subject_string(symbols, class.name, of, sizeof(of)) ==
+			0 ||
+		    !is_name(of))
+			continue;
+		snprintf(name, MU_PYTHON_NAME, MU_PYTHON_PART_OF "%s", of);
+		*type =
+		    (struct mu_type) { .name = name, .source = MU_TYPE_TAG };
+		return true;
+	}
+	return false;
+}
+
+bool
+mu_python_is_there(const struct mu_symbols *symbols)
+{
+	size_t i, count;
+	const struct mu_loaded *list = mu_symbols_loaded(symbols, &count);
+
+	for (i = 0; i < count; i++)
+		if (strstr(list[i].first->name, "/libpython3.") != NULL ||
+		    strstr(list[i].first->name, "/python3") != NULL)
+			return true;
 	return false;
 }

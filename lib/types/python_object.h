@@ -11,6 +11,7 @@
 #include "lib/types/subject.h"
 
 #define MU_PYTHON_NAME 256 /* bytes, with the end */
+#define MU_PYTHON_PART_OF "part of a "
 
 /*
  * Find the type of the block with HEAD; its name goes to NAME. Returns false if
@@ -19,5 +20,16 @@
 bool mu_python_object_find(struct mu_symbols *symbols,
     const struct mu_block_head *head, char name[MU_PYTHON_NAME],
     struct mu_type *type);
+
+/* True if the subject is a program of CPython 3, or has its library. */
+bool mu_python_is_there(const struct mu_symbols *symbols);
+
+/*
+ * Find the object that has the word at AT: a block to which that leads and that
+ * is no object is a part of it, such as the items of a list. The name is "part
+ * of a list". Returns false if there is none.
+ */
+bool mu_python_part_find(struct mu_symbols *symbols, uintptr_t at,
+    char name[MU_PYTHON_NAME], struct mu_type *type);
 
 #endif

@@ -31,6 +31,7 @@ struct mu_types {
 	struct mu_call_sites sites;
 	struct mu_declarations declarations;
 	struct verdict verdicts[VERDICTS];
+	bool python_asked, python; /* it is there */
 	struct mu_block_head head;
 	char name[MU_TYPE_NAME_SIZE], python_name[MU_PYTHON_NAME];
 	char text[MU_TYPE_TEXT_MAX + 4];
@@ -82,6 +83,19 @@ is_confirmed(struct mu_types *types, const struct mu_type *type)
 	return verdict->confirmed;
 }
 
+/* What the object that leads to it is. */
+static bool
+find_python_part(
+    struct mu_types *types, uintptr_t held_at, struct mu_type *type)
+{
+	if (!types->python_asked)
+		types->python = mu_python_is_there(types->symbols);
+	types->python_asked = true;
+	return types->python && held_at != 0 &&
+	    mu_python_part_find(
+		types->symbols, held_at, types->python_name, type);
+}
+
 /* A proven type is better than a probable one, and any type than contents. */
 static bool
 find_type(struct mu_types *types, uintptr_t held_at, struct mu_type *type)
@@ -113,7 +127,8 @@ find_type(struct mu_types *types, uintptr_t held_at, struct mu_type *type)
 	}
 	return mu_structure_find(&types->structures, head, type) ||
 	    mu_held_part_find(&types->parts, symbols, head, held_at, type) ||
-	    mu_text_pointer_find(symbols, head, types->text, type);
+	    mu_text_pointer_find(symbols, head, types->text, type) ||
+	    find_python_part(types, held_at, type);
 }
 
 /* NULL: there is no memory. */

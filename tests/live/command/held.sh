@@ -171,6 +171,16 @@ sys.stdin.read()'
 	"$command" -q --retained --max-pause=20s -p "$pid" >"$work/text" 2>"$err"
 	has "$work/text" "-> dict, block of "
 	let_go
+	# The list is in an arena of CPython, its items are in a block.
+	hold env -u PYTHONMALLOC python3 -c 'import sys
+items = [[i] * 1000 for i in range(200)]
+buffers = [bytearray(5000) for i in range(10)]
+print("ready", flush=True)
+sys.stdin.read()'
+	"$command" -q --in-use --max-pause=20s -p "$pid" >"$work/text" 2>"$err"
+	like "$work/text" " (19[5-9]|20[0-9])  8008 bytes, probably part of a list"
+	like "$work/text" " [0-9]+  50[0-9]+ bytes, probably part of a bytearray"
+	let_go
 else
 	echo "SKIPPED: held: no python3"
 fi
