@@ -9,6 +9,7 @@
 #include "lib/types/held_part.h"
 #include "lib/types/plain_name.h"
 #include "lib/types/python_object.h"
+#include "lib/types/qt_block.h"
 #include "lib/types/runtime_block.h"
 #include "lib/types/structure.h"
 #include "lib/types/text_block.h"
@@ -27,6 +28,7 @@ struct mu_types {
 	struct mu_vtable_cache vtables;
 	struct mu_gobjects gobjects;
 	struct mu_held_parts parts;
+	struct mu_qt_blocks qt;
 	struct mu_structures structures;
 	struct mu_call_sites sites;
 	struct mu_declarations declarations;
@@ -126,6 +128,7 @@ find_type(struct mu_types *types, uintptr_t held_at, struct mu_type *type)
 		return true;
 	}
 	return mu_structure_find(&types->structures, head, type) ||
+	    mu_qt_block_find(&types->qt, symbols, head, type) ||
 	    mu_held_part_find(&types->parts, symbols, head, held_at, type) ||
 	    mu_text_pointer_find(symbols, head, types->text, type) ||
 	    find_python_part(types, held_at, type);

@@ -119,13 +119,14 @@ done
 play_with glib glib.c gobject-2.0 gcc -O1 -g
 play_with glib gobjects.c gobject-2.0 gcc -O1 -g
 play_with qt qt.cc Qt5Core g++ -O1 -g -fPIC
+play_with qt qt.cc Qt6Core g++ -O1 -g -fPIC
 play_extension
 
 share c 80 80
 share cxx 90 90
 share stripped 70 70
 share glib 85 50
-share qt 50 30
+share qt 70 50
 share python 80 75
 
 [ $failures -eq 0 ] || exit 1
