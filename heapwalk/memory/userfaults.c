@@ -65,6 +65,18 @@ can_tell(int fd, int other, uintptr_t closed, size_t size)
 	    copy(fd, closed, closed, size) == -EFAULT;
 }
 
+/*
+ * A file on a disk cannot be registered (vma_can_userfault() in
+ * mm/userfaultfd.c); those in memory have a device with the major number 0.
+ * /dev/zero may be on a disk, and what it is mapped as is not.
+ */
+static bool
+can_be_registered(const struct mu_mapping *mapping)
+{
+	return !mapping->shared && mu_mapping_can_be_memory(mapping) &&
+	    (mapping->dev_major == 0 || mu_mapping_is_named(mapping, "/dev/"));
+}
+
 static bool
 each_unregistered(int fd, const struct mu_snapshot *snap, uintptr_t closed)
 {
@@ -72,7 +84,7 @@ each_unregistered(int fd, const struct mu_snapshot *snap, uintptr_t closed)
 	const struct mu_mapping *end = mapping + snap->num_mappings;
 
 	for (; mapping < end; mapping++)
-		if (!mapping->shared && mu_mapping_can_be_memory(mapping) &&
+		if (can_be_registered(mapping) &&
 		    mapping->range.begin != closed &&
 		    copy(fd, mapping->range.begin, closed,
 			snap->memory.page_size) != -ENOENT)

@@ -107,16 +107,19 @@ map_kind(int kind)
 		fd = (int)syscall(SYS_memfd_create, "kind", 1);
 		ck_assert_int_eq(ftruncate(fd, 3 * (off_t)image.page), 0);
 		return map_pages(3, MAP_PRIVATE, fd);
+	case 3:
+		return map_pages(
+		    3, MAP_PRIVATE, open("/dev/zero", O_RDWR | O_CLOEXEC));
 	default:
 		return map_pages(3, MAP_SHARED | MAP_ANONYMOUS, -1);
 	}
 }
 
 /*
- * _i: untouched, full, a private file in memory, shared. Of a part only: the
- * mapping is three. Shared memory is not asked for.
+ * _i: untouched, full, a private file in memory, /dev/zero, shared. Of a part
+ * only: the mapping is three. Shared memory is not asked for.
  */
-TEST_LOOP(memory_is_registered, 0, 4)
+TEST_LOOP(memory_is_registered, 0, 5)
 {
 	char *memory = map_kind(_i);
 	unsigned char before[3], after[3];
@@ -129,7 +132,7 @@ TEST_LOOP(memory_is_registered, 0, 4)
 		return;
 	ck_assert_int_ge(fd, 0);
 	mincore(memory, 3 * image.page, before);
-	ck_assert(none() == (_i == 3));
+	ck_assert(none() == (_i == 4));
 	mincore(memory, 3 * image.page, after);
 	ck_assert_mem_eq(before, after, sizeof(before));
 	close(fd);
