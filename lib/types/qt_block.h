@@ -1,6 +1,6 @@
 /*
  * Shared data of Qt's containers and strings, which begin with a header of
- * Qt's: QArrayData (qarraydata.h) and QListData::Data (qlist.h).
+ * Qt's: QArrayData and QListData::Data.
  *
  * Runs in: the helper that finds names.
  */
