@@ -4,6 +4,7 @@
 
 #include "lib/check/naming.h"
 #include "lib/driver/driver.h"
+#include "lib/look/core_out.h"
 #include "lib/look/write.h"
 #include "lib/since/since.h"
 #include "mu/sys.h"
@@ -60,6 +61,16 @@ search(struct outside *outside)
 	outside->ops->note(outside->subject, look);
 }
 
+/* This takes the time of the disk, which is none of the search. */
+static void
+write_core(struct mu_check_look *look)
+{
+	uint64_t begin_ns = mu_sys_now_ns();
+
+	mu_core_out_write(look->check->core_out, look->snap, look->check->pid);
+	look->deadline_ns += mu_sys_now_ns() - begin_ns;
+}
+
 static void
 look_once(void *subject, struct mu_look *end)
 {
@@ -68,6 +79,8 @@ look_once(void *subject, struct mu_look *end)
 
 	look->changing = look->execed = false;
 	look->status = outside->ops->take(outside->subject, look);
+	if (mu_check_look_checked(look) && look->check->core_out != NULL)
+		write_core(look);
 	if (mu_check_look_checked(look) && look->execed)
 		mu_analysis_start_over(&look->analysis);
 	if (mu_check_look_checked(look))

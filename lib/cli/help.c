@@ -125,6 +125,8 @@ static const char reports[] =
     "                         write such a file\n"
     "      --since=FILE       only what was lost since this look, or report"
     " in JSON\n"
+    "      --core-out=FILE    also write a core, compressed if it ends with"
+    " .zst\n"
     "      --save=FILE        also save the look, to be shown later as LOOK\n"
     "      --format=FORMAT    text, json or html (default text)\n"
     "  -o, --output=FILE      write to FILE, with mode 0600\n"

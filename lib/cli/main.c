@@ -18,6 +18,7 @@
 #include "lib/command/command.h"
 #include "lib/compare/compare.h"
 #include "lib/doctor/doctor.h"
+#include "lib/look/core_out.h"
 #include "lib/look/write.h"
 #include "lib/since/baseline.h"
 #include "lib/since/since.h"
@@ -128,6 +129,10 @@ complain_unsaved(const struct mu_cli_options *options)
 		fprintf(stderr, "memunreachable: %s cannot be written: %s\n",
 		    mu_safe_argument(options->save).text,
 		    strerror(save->error));
+	if (options->core_image != NULL && options->core_image->error != 0)
+		fprintf(stderr, "memunreachable: %s cannot be written: %s\n",
+		    mu_safe_argument(options->core_out).text,
+		    strerror(options->core_image->error));
 }
 
 static void
@@ -138,6 +143,7 @@ fill_check(struct mu_check *check, const struct mu_cli_options *options)
 		.core = options->core,
 		.look = options->look,
 		.since = options->lost_before,
+		.core_out = options->core_image,
 		.exe = options->exe,
 		.sysroot = options->sysroot,
 		.stop = options->stop,
@@ -231,14 +237,16 @@ check(const struct mu_cli_options *options, struct mu_output *output)
 		.width = choose_width(output),
 	};
 	struct mu_why why = { .text = "no memory for the report" };
-	int *kept[3] = { NULL };
+	int *kept[4] = { NULL };
 	size_t num_kept = 0;
 	int status;
 
 	if (options->explain.save != NULL)
 		kept[num_kept++] = &options->explain.save->fd;
 	if (options->known != NULL && options->baseline_fd >= 0)
-		kept[num_kept] = (int *)&options->baseline_fd;
+		kept[num_kept++] = (int *)&options->baseline_fd;
+	if (options->core_image != NULL)
+		kept[num_kept] = &options->core_image->fd;
 	if (options->subject != MU_CLI_PROCESS)
 		status = answer_question(&question, output->text);
 	else
@@ -537,6 +545,37 @@ look_and_save(struct mu_cli_options *options)
 	return status;
 }
 
+/* A name that ends with .zst is that of a compressed file. */
+static bool
+is_packed(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot != NULL && strcmp(dot, ".zst") == 0;
+}
+
+/* --core-out */
+static int
+look_and_dump(struct mu_cli_options *options)
+{
+	struct mu_core_out core = { .fd = -1 };
+	struct mu_why why = { .text = "" };
+	struct mu_new_file file;
+	int status;
+
+	if (options->core_out == NULL)
+		return look_and_save(options);
+	if (mu_new_file_open(&file, options->core_out, &why) != MU_OK)
+		return complain(MU_EXIT_UNCHECKED, &why);
+	core.fd = file.fd;
+	core.packed = is_packed(options->core_out);
+	options->core_image = &core;
+	status = put_new_file(
+	    &file, options->core_out, 0600, look_and_save(options));
+	mu_new_file_close(&file);
+	return status;
+}
+
 /* --baseline, --write-baseline: files that a child may not reach. */
 static int
 look_at_known(struct mu_cli_options *options)
@@ -547,7 +586,7 @@ look_at_known(struct mu_cli_options *options)
 	int status = MU_EXIT_UNCHECKED;
 
 	if (options->baseline == NULL && options->write_baseline == NULL)
-		return look_and_save(options);
+		return look_and_dump(options);
 	options->known = &baseline;
 	if (mu_baseline_open(&baseline, options->baseline, &why) != MU_OK ||
 	    (options->write_baseline != NULL &&
@@ -556,7 +595,7 @@ look_at_known(struct mu_cli_options *options)
 		complain(MU_EXIT_UNCHECKED, &why);
 	} else {
 		options->baseline_fd = file.fd;
-		status = look_and_save(options);
+		status = look_and_dump(options);
 		status =
 		    put_new_file(&file, options->write_baseline, 0644, status);
 	}

@@ -67,6 +67,7 @@ static const struct flag {
 	{ { "write-baseline", required_argument, NULL,
 	      MU_CLI_OPT_WRITE_BASELINE },
 	    P | C | X | K },
+	{ { "core-out", required_argument, NULL, MU_CLI_OPT_CORE_OUT }, P | X },
 	{ { "save", required_argument, NULL, MU_CLI_OPT_SAVE }, P | C | X },
 	{ { "max-memory", required_argument, NULL, MU_CLI_OPT_MAX_MEMORY },
 	    P | C | X | K | W },
@@ -549,10 +550,11 @@ parse_all(struct parse *parse, int argc, char **argv)
 		    options, is_given(parse, MU_CLI_OPT_DOCTOR), parse->why);
 	if (status == MU_OK)
 		status = check_baseline(parse);
-	if (status == MU_OK && options->save != NULL && options->children)
+	if (status == MU_OK && options->children &&
+	    (options->save != NULL || options->core_out != NULL))
 		return mu_why(parse->why, MU_ERR_ARGUMENT,
-		    "--save writes one look, and --children checks several"
-		    " processes");
+		    "--%s writes one process, and --children checks several",
+		    options->save != NULL ? "save" : "core-out");
 	return status == MU_OK ? check_subject(parse) : status;
 }
 

@@ -80,9 +80,11 @@ struct mu_cli_options {
 	enum mu_style_when color;
 	struct mu_cli_watch watch;
 
-	const char *baseline, *write_baseline; /* files; NULL: not given */
+	/* Files; NULL: not given. */
+	const char *baseline, *write_baseline, *core_out;
 
 	/* Set by main(). */
+	struct mu_core_out *core_image;     /* of --core-out; or NULL */
 	struct mu_baseline *known;          /* of these; NULL: not wanted */
 	int baseline_fd;                    /* of the new one; -1: none */
 	const struct mu_since *lost_before; /* of --since; or NULL */

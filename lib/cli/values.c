@@ -465,6 +465,8 @@ mu_cli_value_take(struct mu_cli_options *options,
 		return take_file(value, &options->baseline, why);
 	case MU_CLI_OPT_WRITE_BASELINE:
 		return take_file(value, &options->write_baseline, why);
+	case MU_CLI_OPT_CORE_OUT:
+		return take_file(value, &options->core_out, why);
 	case MU_CLI_OPT_SINCE:
 		return take_file(value, &options->since, why);
 	case MU_CLI_OPT_SAVE:

@@ -127,7 +127,7 @@ explain(const struct mu_check *check, const struct mu_threads *stopped,
 	struct mu_check again = *check;
 	struct mu_report report;
 
-	if (!mu_explain_wanted(&check->explain))
+	if (!mu_explain_wanted(&check->explain) && check->core_out == NULL)
 		return;
 	if (check->explain.save == NULL)
 		again.limit = 0;

@@ -7,6 +7,7 @@
 
 #include "heapwalk/graph/references.h"
 #include "heapwalk/subject/ranges.h"
+#include "lib/symbolize/kept_names.h"
 #include "lib/types/types.h"
 #include "mu/arch/register_names.h"
 #include "mu/arch/registers.h"
@@ -232,12 +233,15 @@ mu_places_ask(
 	return ok;
 }
 
-static const char *
-thread_name(const struct mu_places *places, pid_t tid)
+const char *
+mu_places_thread_name(const struct mu_places *places, pid_t tid)
 {
+	struct mu_kept_names *kept = places->source.kept;
 	char path[80], name[32];
 	ssize_t length;
 
+	if (kept != NULL && kept->replay)
+		return mu_places_keep(places, mu_kept_names_thread(kept, tid));
 	if (places->source.pid == 0 || tid == 0)
 		return NULL;
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm",
@@ -246,6 +250,8 @@ thread_name(const struct mu_places *places, pid_t tid)
 	if (length <= 1)
 		return NULL;
 	name[strcspn(name, "\n")] = '\0';
+	if (kept != NULL)
+		mu_kept_names_note_thread(kept, tid, name);
 	return mu_places_keep(places, name);
 }
 
@@ -255,7 +261,7 @@ set_thread(const struct mu_places *places, size_t index, struct mu_step *step)
 	if (index >= places->snap->num_threads)
 		return;
 	step->thread = places->snap->threads[index].tid;
-	step->thread_name = thread_name(places, step->thread);
+	step->thread_name = mu_places_thread_name(places, step->thread);
 }
 
 static void

@@ -86,6 +86,9 @@ mu_type_names_block(const struct mu_type *type)
 void mu_places_ask_frames(
     struct mu_places *places, struct mu_step *const *steps, size_t count);
 
+/* The name of thread TID, in the explanation's memory; NULL: not known. */
+const char *mu_places_thread_name(const struct mu_places *places, pid_t tid);
+
 /* Any address in the main program; 0: not known. */
 uintptr_t mu_places_program(const struct mu_places *places);
 

@@ -142,7 +142,11 @@ mu_save_explain(struct mu_explaining *explaining)
 		.recorder = explaining->recorder,
 		.tables = explaining->tables,
 	};
+	size_t i;
 
+	for (i = 0; i < explaining->snap->num_threads; i++)
+		mu_places_thread_name(
+		    &explaining->places, explaining->snap->threads[i].tid);
 	if (!ask_names(explaining))
 		return MU_ERR_NO_MEMORY;
 	mu_shapes_keep(&explaining->types, &explaining->places,

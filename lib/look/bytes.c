@@ -57,7 +57,7 @@ pack(struct mu_bytes_out *out, ZSTD_EndDirective directive)
 }
 
 void
-mu_bytes_out_open(struct mu_bytes_out *out, int fd)
+mu_bytes_out_open(struct mu_bytes_out *out, int fd, bool look)
 {
 	unsigned char version[MU_NUMBER_MOST];
 
@@ -73,6 +73,8 @@ mu_bytes_out_open(struct mu_bytes_out *out, int fd)
 		fail(out, ENOMEM);
 	else if (ftruncate(fd, 0) != 0 || lseek(fd, 0, SEEK_SET) != 0)
 		fail(out, errno);
+	if (!look)
+		return;
 	write_all(out, MU_LOOK_MAGIC, sizeof(MU_LOOK_MAGIC));
 	write_all(out, version, mu_number_write(version, MU_LOOK_VERSION));
 }

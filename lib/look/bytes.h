@@ -25,8 +25,11 @@ struct mu_bytes_out {
 	int error; /* errno of what failed first; 0: nothing */
 };
 
-/* Begin a file at the start of FD, which is emptied. Close in any case. */
-void mu_bytes_out_open(struct mu_bytes_out *out, int fd);
+/*
+ * Begin a stream at the start of FD, which is emptied; LOOK: with the magic and
+ * the version of a saved look before it. Close in any case.
+ */
+void mu_bytes_out_open(struct mu_bytes_out *out, int fd, bool look);
 
 /* After an error nothing is written. */
 void mu_put_bytes(struct mu_bytes_out *out, const void *bytes, size_t size);

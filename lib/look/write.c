@@ -378,7 +378,7 @@ mu_look_write_graph(
 	const struct mu_heap *heap = parts->heap;
 
 	mu_bytes_out_close(out);
-	mu_bytes_out_open(out, writer->fd);
+	mu_bytes_out_open(out, writer->fd, true);
 	put_subject(writer, parts->snap);
 	put_mappings(out, parts->snap);
 	put_threads(out, parts);

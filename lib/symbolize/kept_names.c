@@ -14,6 +14,8 @@
 #define KIND_HELD 6u     /* a block, by a word that leads to it */
 #define KIND_DECLARED 8u /* times enum mu_declared_question */
 
+#define KIND_THREAD (KIND_DECLARED * MU_DECLARED_QUESTIONS)
+
 #define FIRST_SLOTS ((size_t)1 << 10) /* a power of 2 */
 #define STRINGS_LIMIT ((size_t)1 << 30)
 
@@ -137,25 +139,42 @@ index_of(struct mu_kept_names *kept, const struct mu_symbol_answer *answer,
 	return true;
 }
 
+static void
+note(struct mu_kept_names *kept, uint64_t address, uint32_t kind,
+    const struct mu_symbol_answer *answer)
+{
+	uint32_t index;
+
+	if (kept->failed)
+		return;
+	kept->failed = !index_of(kept, answer, &index) ||
+	    !mu_array_room(kept->questions, kept->num_questions,
+		kept->max_questions, 256, SIZE_MAX);
+	if (!kept->failed)
+		kept->questions[kept->num_questions++] =
+		    (struct mu_kept_question) { address, kind, index };
+}
+
+void
+mu_kept_names_note_thread(
+    struct mu_kept_names *kept, pid_t tid, const char *name)
+{
+	const struct mu_symbol_answer answer = { .symbol.function = name };
+
+	note(kept, (uint64_t)tid, KIND_THREAD, &answer);
+}
+
 void
 mu_kept_names_note(struct mu_kept_names *kept,
     const struct mu_symbol_question *questions,
     const struct mu_symbol_answer *answers, size_t count)
 {
-	uint32_t index;
 	size_t i;
 
-	for (i = 0; i < count && !kept->failed; i++) {
-		if (!answers[i].given || questions[i].path != NULL)
-			continue;
-		kept->failed = !index_of(kept, &answers[i], &index) ||
-		    !mu_array_room(kept->questions, kept->num_questions,
-			kept->max_questions, 256, SIZE_MAX);
-		if (!kept->failed)
-			kept->questions[kept->num_questions++] =
-			    (struct mu_kept_question) { questions[i].address,
-				    kind_of(&questions[i]), index };
-	}
+	for (i = 0; i < count; i++)
+		if (answers[i].given && questions[i].path == NULL)
+			note(kept, questions[i].address, kind_of(&questions[i]),
+			    &answers[i]);
 }
 
 static int
@@ -258,6 +277,17 @@ find(const struct mu_kept_names *kept,
 	};
 	answer->symbol.offset += into;
 	return true;
+}
+
+const char *
+mu_kept_names_thread(const struct mu_kept_names *kept, pid_t tid)
+{
+	const struct mu_kept_question *known =
+	    question_at(kept, KIND_THREAD, (uint64_t)tid);
+
+	return known == NULL || known->address != (uint64_t)tid
+	    ? NULL
+	    : kept->answers[known->answer].symbol.function;
 }
 
 bool

@@ -67,6 +67,14 @@ bool mu_kept_names_answer(const struct mu_kept_names *kept,
     const struct mu_symbol_question *questions,
     struct mu_symbol_answer *answers, size_t count);
 
+/*
+ * The name of thread TID: noted, or found; NULL: not known. The found one is
+ * valid until the close.
+ */
+void mu_kept_names_note_thread(
+    struct mu_kept_names *kept, pid_t tid, const char *name);
+const char *mu_kept_names_thread(const struct mu_kept_names *kept, pid_t tid);
+
 /* Accepts the zero value. */
 void mu_kept_names_close(struct mu_kept_names *kept);
 

@@ -25,6 +25,10 @@ static inline bool mu_arch_in_user_code(const uintptr_t *general);
  */
 static inline long mu_arch_call(const uintptr_t *general);
 
+/* The reverse; ARGUMENT is the call's first. */
+static inline void mu_arch_set_call(
+    uintptr_t *general, long call, uintptr_t argument);
+
 #include MU_ARCH(registers.h)
 
 #endif

@@ -18,7 +18,7 @@ _memunreachable() {
 		return
 		;;
 	--core | --exe | -o | --output | --heap-dump | --diff | --leaktracer | \
-		--html | --baseline | --write-baseline | --save | --since | --symbolize | --csv | --prometheus)
+		--html | --baseline | --core-out | --write-baseline | --save | --since | --symbolize | --csv | --prometheus)
 		_filedir
 		return
 		;;
@@ -80,7 +80,7 @@ _memunreachable() {
 		--confirm --pointer-mask= --use-unaligned --use-globals=
 		--use-stacks= --use-registers= --use-tls= --use-root-regions=
 		--children --unchecked= --backtrace --backtrace-size= --limit= --by= --contents
-		--retained --why= --all --in-use --baseline= --write-baseline= --save= --since=
+		--retained --why= --all --in-use --core-out= --baseline= --write-baseline= --save= --since=
 		--format= --output= --quiet --color= --heap-dump= --diff=
 		--leaktracer= --symbolize --symbols= --html= --every= --count= --duration= --round= --rounds= --csv= --prometheus= --help --version' -- "$cur")
 	[[ ${COMPREPLY-} == *= ]] && compopt -o nospace

@@ -177,6 +177,18 @@ for options in --retained --by=type --format=json; do
 done
 mv "$work/gone" "$work/program"
 
+# Threads have their names.
+if cc -g -O0 -I. tests/live/command/looks/threads.c -o "$work/threads" -pthread
+then
+	hold "$work/threads"
+	subject="-p $pid"
+	save -p "$pid"
+	views
+	"$command" -q --retained "$look" >"$work/saved"
+	has "$work/saved" "'threads'"
+	let_go
+fi
+
 name="a command"
 "$command" --backtrace --save "$look" -- "$work/program" </dev/null \
     >"$work/answer" 2>&1

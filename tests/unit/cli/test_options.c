@@ -322,7 +322,7 @@ TEST(unknown_options)
 	assert_complaint("--foo -p 1", "no such option: --foo");
 	assert_complaint("-x", "no such option: -x");
 	assert_complaint("--co -p 1",
-	    "--co could be --core, --contents, --color, --confirm,"
+	    "--co could be --core, --contents, --color, --core-out, --confirm,"
 	    " --count");
 	assert_complaint("-p", "--pid needs a value after it");
 	assert_complaint("--core", "--core needs a value after it");
@@ -430,7 +430,7 @@ TEST(a_look)
 	ck_assert_int_eq(options.subject, MU_CLI_COMMAND);
 	unlink(name);
 	assert_complaint("--children --save=look -- ls",
-	    "--save writes one look, and --children checks several processes");
+	    "--save writes one process, and --children checks several");
 }
 
 TEST(a_watch)

@@ -35,4 +35,11 @@ mu_arch_call(const uintptr_t *general)
 	return -1;
 }
 
+static inline void
+mu_arch_set_call(uintptr_t *general, long call, uintptr_t argument)
+{
+	if (call >= 0)
+		general[MU_PRSTATUS_ARGUMENT] = argument;
+}
+
 #endif

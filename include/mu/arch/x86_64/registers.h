@@ -52,4 +52,12 @@ mu_arch_call(const uintptr_t *general)
 	return (long)general[MU_REG_ORIG_RAX];
 }
 
+static inline void
+mu_arch_set_call(uintptr_t *general, long call, uintptr_t argument)
+{
+	general[MU_REG_ORIG_RAX] = (uintptr_t)call;
+	if (call >= 0)
+		general[MU_PRSTATUS_ARGUMENT] = argument;
+}
+
 #endif
