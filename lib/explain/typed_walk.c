@@ -14,7 +14,7 @@
 #define EXTENDED_LEAST 4 /* objects in a row, if others begin with one */
 #define ROUNDS 1000      /* of questions */
 
-/* What words that are certainly of their types say of a block. */
+/* What words say of a block. */
 enum { UNSAID, SAID, CONTESTED };
 
 /* An object, or a row of them, whose pointers are followed. */
@@ -35,6 +35,7 @@ struct walk {
 	size_t count, max;
 	struct object *later; /* until what they are of is known */
 	size_t num_later, max_later;
+	bool local; /* what only local variables lead to */
 	bool no_memory;
 };
 
@@ -126,6 +127,13 @@ is_linked(const struct mu_declared *declared)
 	return false;
 }
 
+/* True if malloc() has rarely a reason to give SIZE bytes for DECLARED. */
+static bool
+is_roomy(const struct mu_declared *declared, size_t size)
+{
+	return mu_declared_fits(declared->size, size - TAIL);
+}
+
 /*
  * True if a block of SIZE bytes can be one of DECLARED. If others begin with
  * one, a larger block is one of these.
@@ -134,8 +142,7 @@ static bool
 fits_one(const struct mu_declared *declared, size_t size)
 {
 	return mu_declared_fits(declared->size, size) &&
-	    !(declared->extended &&
-		mu_declared_fits(declared->size, size - TAIL));
+	    !(declared->extended && is_roomy(declared, size));
 }
 
 /*
@@ -186,7 +193,10 @@ is_confirmed(const struct walk *walk, const struct mu_declared *declared,
 				continue;
 			if (mu_snapshot_mapping(walk->snap, word) == NULL)
 				return false;
-			confirmed |= points_right(walk, field, word);
+			if (points_right(walk, field, word))
+				confirmed = true;
+			else if (mu_range_has(walk->blocks->envelope, word))
+				return false;
 			mu_deadline_passed(walk->deadline, 4);
 		}
 	}
@@ -213,19 +223,20 @@ has_pointers(const struct walk *walk, const struct mu_block *block)
 }
 
 /*
- * True if words that are certainly of their types say different ones of BLOCK:
- * this one says TYPE. At least one of them is what is left of an older pointer.
+ * True if words say different types of BLOCK: this one says TYPE. At least one
+ * of them is what is left of an older pointer.
  */
 static bool
 is_contested(struct walk *walk, const struct mu_block *block,
-    const struct mu_live_type *type, bool certain)
+    const struct mu_live_type *type, bool one_of)
 {
 	struct mu_live_types *live = walk->live;
 	uint8_t *said = &walk->typed->said[block->number];
 	uint16_t *of = &live->of[block->number];
 	struct mu_live_type known = live->types[*of];
 
-	if (!certain || *said == CONTESTED)
+	/* A local variable may not have a value yet. */
+	if (walk->local || one_of || *said == CONTESTED)
 		return *said == CONTESTED;
 	if (*said == UNSAID || known.source != MU_TYPE_DWARF ||
 	    strcmp(known.name, type->name) == 0) {
@@ -291,6 +302,7 @@ follow(struct walk *walk, const struct edge *edge,
 	    fits_one(target, size)) {
 		type.certain = edge->certain && !edge->field->one_of &&
 		    !target->extended && target->complete &&
+		    !is_roomy(target, size) &&
 		    is_confirmed(walk, target, &block);
 	} else if (target->flexible && size >= target->size) {
 		type.certain = false;
@@ -302,8 +314,7 @@ follow(struct walk *walk, const struct edge *edge,
 	} else {
 		return;
 	}
-	if (is_contested(
-		walk, &block, &type, edge->certain && !edge->field->one_of))
+	if (is_contested(walk, &block, &type, edge->field->one_of))
 		sound = type.certain = false;
 	claim(walk, &block, &type, sound || type.certain);
 }
@@ -686,7 +697,7 @@ mu_typed_walk(struct mu_typed *typed, struct mu_places *places,
 	push_variables(&walk, false);
 	mu_blocks_each(places->blocks, add_block, &walk);
 	follow_types(&walk);
-	/* What only a local variable leads to. */
+	walk.local = true;
 	add_locals(&walk);
 	push_variables(&walk, true);
 	follow_types(&walk);
@@ -701,6 +712,7 @@ mu_typed_walk_on(struct mu_typed *typed, struct mu_live_types *live,
 	struct walk walk = open_walk(typed, live, deadline);
 	size_t i;
 
+	walk.local = true;
 	for (i = 0; i < count && !walk.no_memory; i++)
 		push(&walk, (struct object) { .block = blocks[i] });
 	follow_types(&walk);

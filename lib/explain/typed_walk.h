@@ -5,8 +5,8 @@
  * to, and so on.
  *
  * A declared type is believed of a block only if its size fits. It is certain
- * only if what led to it is, the block has pointers where the type has some, no
- * other type of the program that would fit begins alike, and no other certain
+ * only if what led to it is, the block has right pointers where the type has
+ * some, no other type of the program that would fit begins alike, and no other
  * word says something else.
  */
 #ifndef LIB_EXPLAIN_TYPED_WALK_H
