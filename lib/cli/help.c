@@ -145,6 +145,7 @@ static const char watching[] =
     " behind\n"
     "      --rounds=N         so many rounds (default 5)\n"
     "      --csv=OUT          also write each look as a line of a table\n"
+    "      --html=OUT         keep a page with curves and groups in this file\n"
     "      --prometheus=FILE  keep the latest look in this file, for a"
     " textfile\n"
     "                         collector\n"

@@ -97,7 +97,7 @@ static const struct flag {
 	{ { "symbols", required_argument, NULL, MU_CLI_OPT_SYMBOLS },
 	    H | F | L | S },
 	{ { "symbolize", optional_argument, NULL, MU_CLI_OPT_SYMBOLIZE }, S },
-	{ { "html", required_argument, NULL, MU_CLI_OPT_HTML }, H | F },
+	{ { "html", required_argument, NULL, MU_CLI_OPT_HTML }, H | F | W },
 	{ { "every", required_argument, NULL, MU_CLI_OPT_EVERY }, W },
 	{ { "duration", required_argument, NULL, MU_CLI_OPT_DURATION }, W },
 	{ { "count", required_argument, NULL, MU_CLI_OPT_COUNT }, W },
@@ -514,6 +514,9 @@ check_watch(const struct parse *parse)
 	if (options->writer == &mu_writer_html)
 		return mu_why(why, MU_ERR_ARGUMENT,
 		    "--format=html: a watch is text or json");
+	if (options->html != NULL && strcmp(options->html, "-") == 0)
+		return mu_why(why, MU_ERR_ARGUMENT,
+		    "--html=-: the page of a watch is a file");
 	if (options->by == MU_BY_BLOCK)
 		return mu_why(why, MU_ERR_ARGUMENT,
 		    "--by=block: a watch compares groups");

@@ -67,33 +67,56 @@ mu_watch_outputs_close(struct mu_watch_outputs *outputs)
 		fclose(outputs->csv);
 }
 
-/* Replace the file at PATH by what LOOK says, at once. */
+/* Replace the file at PATH by what PUT writes of WHAT, at once. */
 static bool
-replace_file(
-    const char *path, const struct mu_watch_look *look, struct mu_why *why)
+replace_file(const char *path, void (*put)(FILE *out, const void *what),
+    const void *what, mode_t mode, struct mu_why *why)
 {
 	struct mu_new_file new;
-	struct mu_out out;
 	FILE *text = NULL;
 	bool written = false;
+	int copy;
 
-	/* The collector reads names that end with ".prom". */
 	if (mu_new_file_open(&new, path, why) != MU_OK)
 		return false;
-	text = fdopen(dup(new.fd), "w");
+	copy = dup(new.fd);
+	if (copy >= 0)
+		text = fdopen(copy, "w");
 	if (text != NULL) {
-		out = mu_out_file(text);
-		mu_watch_prometheus(&out, look);
+		put(text, what);
 		written = mu_output_flush(text);
 		fclose(text);
+	} else if (copy >= 0) {
+		close(copy);
 	}
 	if (!written)
 		mu_why(why, MU_ERR_RESOURCES, "%s cannot be written: %s",
 		    mu_safe_argument(path).text, strerror(errno));
-	written =
-	    written && mu_new_file_commit(&new, PROMETHEUS_MODE, why) == MU_OK;
+	written = written && mu_new_file_commit(&new, mode, why) == MU_OK;
 	mu_new_file_close(&new);
 	return written;
+}
+
+static void
+put_prometheus(FILE *text, const void *look)
+{
+	const struct mu_out out = mu_out_file(text);
+
+	mu_watch_prometheus(&out, look);
+}
+
+static void
+put_page(FILE *text, const void *page)
+{
+	mu_watch_page(text, page);
+}
+
+bool
+mu_watch_outputs_page(const struct mu_watch_outputs *outputs,
+    const struct mu_watch_page *page, struct mu_why *why)
+{
+	return outputs->html == NULL ||
+	    replace_file(outputs->html, put_page, page, 0600, why);
 }
 
 /* A head before the first line, and the date when it changes. */
@@ -145,7 +168,9 @@ mu_watch_outputs_look(struct mu_watch_outputs *outputs,
 	}
 	return flush_lines(outputs, why) &&
 	    (outputs->prometheus == NULL ||
-		replace_file(outputs->prometheus, look, why));
+		/* The collector reads names that end with ".prom". */
+		replace_file(outputs->prometheus, put_prometheus, look,
+		    PROMETHEUS_MODE, why));
 }
 
 bool

@@ -8,12 +8,14 @@
 #define LIB_WATCH_OUTPUTS_H
 
 #include "lib/watch/lines.h"
+#include "lib/watch/page.h"
 
 struct mu_watch_outputs {
 	FILE *lines;            /* standard output or error, or FILE */
 	FILE *file;             /* of -o; NULL: not given */
 	FILE *csv;              /* NULL: not wanted */
 	const char *prometheus; /* NULL: not wanted */
+	const char *html;       /* the same */
 	bool json;
 	int day; /* of the latest line, of the month */
 };
@@ -30,6 +32,9 @@ void mu_watch_outputs_close(struct mu_watch_outputs *outputs);
 /* Returns false, with the reason in WHY, if it could not be written. */
 bool mu_watch_outputs_look(struct mu_watch_outputs *outputs,
     const struct mu_watch_look *look, uint64_t next_ns, struct mu_why *why);
+/* Replace the page, if one is wanted. */
+bool mu_watch_outputs_page(const struct mu_watch_outputs *outputs,
+    const struct mu_watch_page *page, struct mu_why *why);
 bool mu_watch_outputs_verdict(struct mu_watch_outputs *outputs,
     const struct mu_watch_result *result, const struct mu_rounds *rounds,
     const struct mu_watch_look *last, struct mu_why *why);

@@ -51,6 +51,7 @@ struct watch {
 	bool grown;     /* live bytes are more than at first */
 	bool slow;      /* that took long */
 	bool restarted; /* the next look is the first of another process */
+	size_t restarts;
 	struct mu_rounds *rounds; /* NULL: none are wanted */
 	uint64_t told_ns;         /* interval that was told last */
 	struct mu_why why;
@@ -100,6 +101,7 @@ begin_anew(struct watch *watch)
 	judge(watch);
 	memset(watch->series, 0, sizeof(*watch->series));
 	watch->restarted = true;
+	watch->restarts++;
 	watch->grown = false;
 	snprintf(text, sizeof(text), "restarted: process %d, %s",
 	    watch->subject.pid, mu_safe_argument(watch->subject.program).text);
@@ -220,13 +222,41 @@ plan_next(struct watch *watch)
 	return next;
 }
 
+/* NEXT_NS: until the next one; RESULT is the verdict so far. */
+static bool
+write_page(
+    struct watch *watch, const struct mu_watch_result *result, uint64_t next_ns)
+{
+	const struct mu_watch_page page = {
+		.series = watch->series,
+		.result = result,
+		.last = watch->look,
+		.restarts = watch->restarts,
+		.next_ns = next_ns,
+	};
+
+	return mu_watch_outputs_page(&watch->outputs, &page, &watch->why);
+}
+
 static bool
 write_look(struct watch *watch, uint64_t next)
 {
-	uint64_t now = mu_sys_now_ns();
+	uint64_t now = mu_sys_now_ns(), wait = next > now ? next - now : 0;
+	struct mu_watch_result *result;
+	bool written = mu_watch_outputs_look(
+	    &watch->outputs, watch->look, wait, &watch->why);
 
-	return mu_watch_outputs_look(&watch->outputs, watch->look,
-	    next > now ? next - now : 0, &watch->why);
+	if (!written || watch->outputs.html == NULL)
+		return written;
+	result = calloc(1, sizeof(*result));
+	if (result == NULL) {
+		mu_why(&watch->why, MU_ERR_NO_MEMORY, "no memory for a page");
+		return false;
+	}
+	mu_watch_judge(watch->series, result);
+	written = write_page(watch, result, wait);
+	free(result);
+	return written;
 }
 
 /* The first look of a program that may have just begun. */
@@ -380,7 +410,8 @@ conclude(struct watch *watch)
 		mu_watch_judge_rounds(watch->result, watch->rounds->leak);
 	}
 	if (!mu_watch_outputs_verdict(&watch->outputs, watch->result,
-		watch->rounds, watch->look, &watch->why))
+		watch->rounds, watch->look, &watch->why) ||
+	    !write_page(watch, watch->result, 0))
 		return -1;
 	return mu_watch_exit_status(watch->result);
 }
@@ -420,6 +451,7 @@ mu_watch(const struct mu_cli_options *options, const struct mu_check *check)
 		.subject = { .fd = -1 },
 		.signals = { .fd = -1 },
 		.outputs = { .prometheus = options->watch.prometheus,
+		    .html = options->html,
 		    .json = options->writer == &mu_writer_json },
 		.why = { .text = "no memory for a watch" },
 	};

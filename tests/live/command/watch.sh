@@ -78,10 +78,13 @@ name=terminated out=$work/terminated.out
 hold "$program" leak_one
 step
 "$command" watch -q -p "$pid" --every=1d --csv "$work/csv" \
-	--prometheus "$work/prom" -o "$out" 9>&- &
+	--prometheus "$work/prom" --html "$work/page.html" -o "$out" 9>&- &
 watch=$!
 pids="$pids $watch"
 await lines_of "$out" 3 || fail "no look"
+await grep -q "</html>" "$work/page.html" || fail "no page"
+like "$work/page.html" 'http-equiv="refresh" content="[0-9]+"'
+has "$work/page.html" "So far: too few looks"
 for n in 4 5 6 7 8; do
 	step
 	look "$out" $n
@@ -117,6 +120,45 @@ else
 	echo "SKIPPED: promtool: not installed"
 fi
 let_go
+
+# The page at the end: whole, with a curve for each group, and no longer renewed.
+name=page
+has "$work/page.html" "watched$$, process $pid</h1>"
+like "$work/page.html" '<pre>leak: .*, 100 % of it blocks of 40 bytes'
+has_no "$work/page.html" 'http-equiv="refresh"'
+has_no "$work/page.html" "<script"
+[ "$(grep -c '<polygon' "$work/page.html")" -eq 3 ] || fail "not three areas"
+[ "$(grep -c '<td>lost</td>' "$work/page.html")" -eq 1 ] || fail "not one lost group"
+like "$work/page.html" '<span><i class="lost"></i>lost 240 bytes</span>'
+[ "$(stat -c %a "$work/page.html")" = 600 ] || fail "mode of the page"
+ls "$work"/page.html.?????? >/dev/null 2>&1 && fail "a file is left: $(ls "$work")"
+if command -v python3 >/dev/null; then
+	python3 - "$work/page.html" <<'END' || fail "not well formed"
+import re, sys
+import xml.etree.ElementTree as tree
+page = open(sys.argv[1], encoding="utf-8").read()
+page = re.sub(r"<(meta[^>]*)>", r"<\1/>", page.replace("<!DOCTYPE html>", ""))
+svg = tree.fromstring(page).iter("polyline")
+points = [shape.get("points").split() for shape in svg]
+assert len(points) >= 2 and all(len(one) == 6 for one in points), points
+last = [tuple(map(float, point.split(","))) for point in points[1]]
+assert [y for _, y in last] == sorted((y for _, y in last), reverse=True), last
+END
+else
+	echo "SKIPPED: no python3"
+fi
+# In a subshell: it has another look().
+(
+	. tests/support/command/browser.sh
+	[ -n "$browser" ] || exit 77
+	look "$work/page.html" >"$work/refused"
+	[ ! -s "$work/refused" ]
+)
+case $? in
+0) has "$work/dom" "<polyline" ;;
+77) echo "SKIPPED: no chromium" ;;
+*) fail "a browser refuses: $(cat "$work/refused")" ;;
+esac
 
 # The same name, another process: marked, and the worse verdict counts.
 name=restart out=$work/restart.out

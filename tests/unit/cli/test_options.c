@@ -276,7 +276,7 @@ TEST(files_of_recorders_alone)
 	assert_complaint("--leaktracer b -- ls",
 	    "--leaktracer FILE and -- COMMAND: one of them at a time");
 	assert_complaint("--leaktracer b --html=c",
-	    "--html goes with --heap-dump FILE or --diff A B only");
+	    "--html goes with --heap-dump FILE or --diff A B or watch only");
 	assert_complaint("-p 1 --symbols=c",
 	    "--symbols goes with --heap-dump FILE or --diff A B or"
 	    " --leaktracer FILE or --symbolize only");
@@ -404,6 +404,18 @@ TEST(nothing_is_without_effect)
 	    "--limit goes with -p PID or --core FILE or --heap-dump FILE or"
 	    " --diff A B or --leaktracer FILE or -- COMMAND or LOOK only");
 	parse_well("--format=json -- ls");
+}
+
+TEST(the_page_of_a_watch)
+{
+	static struct mu_cli_options parsed;
+	char *argv[] = { (char[]) { "memunreachable" }, (char[]) { "watch" },
+		(char[]) { "-p" }, (char[]) { "1" }, (char[]) { "--html=-" },
+		NULL };
+
+	ck_assert(mu_cli_options_parse(&parsed, NULL, &(struct mu_text) { 0 },
+		      5, argv, &why) == MU_ERR_ARGUMENT);
+	ck_assert_str_eq(why.text, "--html=-: the page of a watch is a file");
 }
 
 TEST(a_look)
