@@ -542,6 +542,29 @@ add_hold(struct holding *holding, size_t index)
 	hold->bytes += size;
 }
 
+/* The nearest row that leads back to the example. */
+static void
+find_back(const struct holding *holding)
+{
+	const struct mu_shape *shape = holding->shape;
+	struct mu_lost_group *group = holding->group;
+	const struct mu_shape_block *block;
+	const struct mu_shape_link *link;
+	size_t i, j;
+
+	for (i = 1; i < shape->count && group->back == 0; i++) {
+		block = &shape->blocks[i];
+		link = &shape->links[block->first];
+		for (j = 0; j < block->count && group->back == 0; j++, link++) {
+			if (link->number != shape->blocks[0].number ||
+			    holding->row[i] == OMITTED)
+				continue;
+			group->back = holding->row[i];
+			group->back_at = link->offset;
+		}
+	}
+}
+
 /* Fill the rows of what hangs on the block with NUMBER. */
 static void
 fill_holds(
@@ -563,6 +586,7 @@ fill_holds(
 	holding.row[0] = 0;
 	for (i = 1; i < shape->count; i++)
 		add_hold(&holding, i);
+	find_back(&holding);
 }
 
 void

@@ -69,6 +69,13 @@ struct mu_lost_group {
 	bool mixed; /* their types may differ */
 	size_t count, bytes, num_blocks, total_bytes;
 	struct mu_leak example;
+
+	/*
+	 * A word at BACK_AT of a block of row BACK - 1 leads back to the
+	 * example; 0: none of a row does.
+	 */
+	size_t back, back_at;
+
 	size_t num_holds;
 	struct mu_lost_hold holds[MU_GROUP_HOLDS];
 };

@@ -269,6 +269,8 @@ mu_packed_add_group(struct mu_packed *packed, const struct mu_lost_group *group)
 	put(&at, group->bytes);
 	put(&at, group->num_blocks);
 	put(&at, group->total_bytes);
+	put(&at, group->back);
+	put(&at, group->back_at);
 	put(&at, group->num_holds);
 	for (i = 0; i < group->num_holds; i++)
 		put_hold(&at, &group->holds[i]);
@@ -407,8 +409,11 @@ mu_packed_next_group(struct mu_packed_at *at, struct mu_lost_group *group)
 	group->bytes = take(at);
 	group->num_blocks = take(at);
 	group->total_bytes = take(at);
+	group->back = take(at);
+	group->back_at = take(at);
 	group->num_holds = take(at);
-	if (group->num_holds > MU_GROUP_HOLDS) {
+	if (group->num_holds > MU_GROUP_HOLDS ||
+	    group->back > group->num_holds) {
 		group->num_holds = 0;
 		at->damaged = true;
 	}

@@ -54,7 +54,7 @@ layout_of(struct asking *asking, mu_declared_id id)
 }
 
 static void
-keep_field(struct asking *asking, const struct mu_lost_hold *hold,
+keep_field(struct asking *asking, uintptr_t begin,
     const struct mu_declared_field *field)
 {
 	struct mu_hold_types *holds = asking->holds;
@@ -67,7 +67,7 @@ keep_field(struct asking *asking, const struct mu_lost_hold *hold,
 	name = strdup(field->name);
 	if (name != NULL)
 		holds->fields[holds->count++] =
-		    (struct mu_hold_field) { hold->address, name };
+		    (struct mu_hold_field) { begin, name };
 }
 
 /* A row of COUNT (0: not known) of what DECLARED is; NULL: no memory. */
@@ -214,11 +214,25 @@ ask_hold(struct asking *asking, size_t index)
 	field = mu_declared_field_at(layout_of(asking, type->id), offset);
 	if (field == NULL)
 		return;
-	keep_field(asking, hold, field);
+	keep_field(asking, hold->address, field);
 	if (place == NULL)
 		return;
 	declare(asking, type, find_node(asking, hold, field), hold, row);
 	*place = *row;
+}
+
+/* The field that leads back to the example. */
+static void
+ask_back(struct asking *asking, uintptr_t example)
+{
+	const struct mu_lost_group *group = asking->group;
+	const struct mu_type *type = &asking->row[group->back];
+	const struct mu_declared_field *field = mu_declared_field_at(
+	    layout_of(asking, type->id),
+	    type->stride > 0 ? group->back_at % type->stride : group->back_at);
+
+	if (field != NULL)
+		keep_field(asking, example, field);
 }
 
 static int
@@ -247,6 +261,8 @@ mu_hold_types_ask(struct mu_hold_types *holds, struct mu_block_types *types,
 		for (i = 0; i < asking.group->num_holds; i++)
 			if (asking.group->holds[i].parent <= i)
 				ask_hold(&asking, i);
+		if (asking.group->back > 0)
+			ask_back(&asking, at.example.begin);
 	}
 	if (holds->count > 0)
 		qsort(holds->fields, holds->count, sizeof(*holds->fields),

@@ -172,6 +172,84 @@ put_holds(const struct mu_out *out, const struct mu_names *names,
 	}
 }
 
+/* What make_shared() puts before an object is no part of its name here. */
+static void
+put_member(const struct mu_out *out, const char *type, const char *field,
+    size_t offset)
+{
+	const char *end = strstr(type, " with its ");
+	char name[MU_GROUP_CYCLE];
+	struct mu_text text = { name, sizeof(name), 0 };
+
+	mu_text_add(&text, "%s", type);
+	if (end != NULL && (size_t)(end - type) < sizeof(name))
+		name[end - type] = '\0';
+	mu_put_safe(out, name);
+	if (field == NULL || field[0] == '\0') {
+		mu_put(out, "+0x%zx", offset);
+		return;
+	}
+	mu_put(out, ".");
+	mu_put_safe(out, field);
+}
+
+/* Row NUMBER, from 1, and those that lead there: what leads to each of them. */
+static bool
+put_way(const struct mu_out *out, const struct mu_names *names,
+    const struct mu_groups_at *at, size_t number, const char *arrow)
+{
+	const struct mu_lost_hold *hold = &at->group.holds[number - 1];
+	uintptr_t above = at->example.begin;
+	struct mu_type type;
+
+	if (hold->parent > 0) {
+		if (!put_way(out, names, at, hold->parent, arrow))
+			return false;
+		above = at->group.holds[hold->parent - 1].address;
+	}
+	if (!mu_names_find_type(names, above, &type))
+		return false;
+	put_member(out, type.name, mu_names_find_field(names, hold->address),
+	    hold->offset);
+	mu_put(out, "%s", arrow);
+	return true;
+}
+
+bool
+mu_group_cycle(const struct mu_names *names, const struct mu_groups_at *at,
+    const char *arrow, struct mu_text *text)
+{
+	const struct mu_out out = mu_out_text(text);
+	const struct mu_lost_group *group = &at->group;
+	size_t row = group->back;
+	struct mu_type type;
+
+	for (; row > 0; row = group->holds[row - 1].parent)
+		if (!mu_names_find_type(
+			names, group->holds[row - 1].address, &type))
+			return false;
+	if (group->back == 0 ||
+	    !mu_names_find_type(names, at->example.begin, &type) ||
+	    !put_way(&out, names, at, group->back, arrow) ||
+	    !mu_names_find_type(
+		names, group->holds[group->back - 1].address, &type))
+		return false;
+	put_member(&out, type.name,
+	    mu_names_find_field(names, at->example.begin), group->back_at);
+	return true;
+}
+
+static void
+put_cycle(const struct mu_out *out, const struct mu_names *names,
+    const struct mu_groups_at *at)
+{
+	char buffer[MU_GROUP_CYCLE] = "";
+	struct mu_text text = { buffer, sizeof(buffer), 0 };
+
+	if (mu_group_cycle(names, at, " \u2192 ", &text))
+		mu_put(out, "   a cycle: %s\n", buffer);
+}
+
 /* Blocks that hang on the example, but on no row that is shown. */
 static void
 put_others(const struct mu_out *out, const struct mu_lost_group *group)
@@ -198,6 +276,7 @@ put_group(const struct mu_out *out, const struct mu_report *report,
 	put_head(out, report, group, &shown->style);
 	mu_leak_text(out, &at->example, &example, &report->names);
 	put_holds(out, &report->names, group, 0, shown->contents);
+	put_cycle(out, &report->names, at);
 	put_others(out, group);
 	mu_put(out, "\n");
 }

@@ -11,6 +11,15 @@
 bool mu_group_type(const struct mu_names *names,
     const struct mu_lost_group *group, struct mu_type *type);
 
+#define MU_GROUP_CYCLE 400 /* bytes, with the end */
+
+/*
+ * Write the cycle that the example of a group is in to TEXT, if all of its
+ * types are known: "Node.next → Node.next". Returns false if there is none.
+ */
+bool mu_group_cycle(const struct mu_names *names, const struct mu_groups_at *at,
+    const char *arrow, struct mu_text *text);
+
 /*
  * Every group, followed by an empty line, and a line about those that the limit
  * cut. Bytes of the heap are shown only with SHOWN->contents.

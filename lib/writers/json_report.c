@@ -234,7 +234,9 @@ put_group(const struct mu_out *out, const struct mu_groups_at *at, bool known,
     bool contents, const struct mu_names *names)
 {
 	char key_text[MU_GROUP_KEY] = "";
+	char cycle_text[MU_GROUP_CYCLE] = "";
 	struct mu_text key = { key_text, sizeof(key_text), 0 };
+	struct mu_text cycle = { cycle_text, sizeof(cycle_text), 0 };
 	const struct mu_lost_group *group = &at->group;
 	bool ok, stack = at->example.backtrace.num_frames > 0;
 	struct mu_symbol symbol;
@@ -261,8 +263,13 @@ put_group(const struct mu_out *out, const struct mu_groups_at *at, bool known,
 		mu_put(out, i > 0 ? ", " : "");
 		ok &= put_hold(out, group, &group->holds[i], contents, names);
 	}
+	mu_put(out, "]");
+	if (mu_group_cycle(names, at, " -> ", &cycle)) {
+		mu_put(out, ", \"cycle\": ");
+		ok &= put_value(out, mu_json_text(cycle_text));
+	}
 	mu_names_find(names, group->place, &symbol);
-	mu_put(out, "], \"key\": ");
+	mu_put(out, ", \"key\": ");
 	mu_group_key(&key, at, names);
 	ok &= put_value(out, mu_json_text(key_text));
 	mu_put(out, ", \"known\": %s, \"module\": ", known ? "true" : "false");

@@ -116,6 +116,22 @@ if g++ -g -O1 -std=c++17 -D_GNU_SOURCE -I. $sources/stale.cc -o "$work/stale" \
 		fail "of different sizes: $(cat "$work/text")"
 	let_go
 fi
+if g++ -g -O0 -std=c++17 -D_GNU_SOURCE -I. $sources/cycles.cc \
+    -o "$work/cycles" 2>"$work/errors"; then
+	hold "$work/cycles"
+	"$command" -q -p "$pid" >"$work/text"
+	grep -q 'a cycle: Node.next → Node.next$' "$work/text" &&
+		grep -qE 'a cycle: (Child.owner → Parent.child|Parent.child → Child.owner)$' \
+		    "$work/text" &&
+		grep -q 'a cycle: Peer.other → Peer.other$' "$work/text" &&
+		[ "$(grep -c 'a cycle' "$work/text")" -eq 3 ] ||
+		fail "not three cycles: $(cat "$work/text")"
+	"$command" -q --format=json -p "$pid" >"$work/report"
+	grep -q '"cycle": "Node.next -> Node.next"' "$work/report" ||
+		fail "no cycle: $(cat "$work/report")"
+	fits_schema "$work/report"
+	let_go
+fi
 # shellcheck disable=SC2086
 "$command" $json -o "$work/report" -- "$program" ends >"$said"
 judge "--" 1
