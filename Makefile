@@ -17,6 +17,7 @@ INCLUDEDIR ?= $(PREFIX)/include
 BINDIR    ?= $(PREFIX)/bin
 DATADIR   ?= $(PREFIX)/share
 MANDIR    ?= $(DATADIR)/man
+PYTHONDIR ?= $(DATADIR)/memunreachable/python
 CFLAGS    ?= -O2 -g
 CXXFLAGS  ?= -O2 -g
 BUILD     ?= build
@@ -272,6 +273,9 @@ INSTALLED := \
 	$(MAN1:%=%:$(MANDIR)/man1) \
 	$(MAN3:%=%:$(MANDIR)/man3) $(MAN5:%=%:$(MANDIR)/man5) $(MAN7:%=%:$(MANDIR)/man7) \
 	$(BUILD)/memunreachable:$(BINDIR) \
+	lib/glue/pytest/pytest_memunreachable.py:$(PYTHONDIR) \
+	$(patsubst %,lib/glue/pytest/dist-info/%:$(PYTHONDIR)/pytest_memunreachable-$(VERSION).dist-info, \
+		METADATA entry_points.txt) \
 	lib/writers/memunreachable-report.schema.json:$(DATADIR)/memunreachable \
 	lib/cli/completion/memunreachable.bash:$(DATADIR)/bash-completion/completions \
 	lib/cli/completion/_memunreachable:$(DATADIR)/zsh/site-functions
@@ -297,6 +301,8 @@ uninstall: ## remove what install put there
 		$(DESTDIR)$(LIBDIR)/$(RECORDER_SO) \
 		$(DESTDIR)$(LIBDIR)/libmemunreachable-malloc-debug.so
 	$(Q)rmdir $(DESTDIR)$(INCLUDEDIR)/memunreachable \
+		$(DESTDIR)$(PYTHONDIR)/pytest_memunreachable-$(VERSION).dist-info \
+		$(DESTDIR)$(PYTHONDIR) \
 		$(DESTDIR)$(DATADIR)/memunreachable 2>/dev/null || true
 
 help: ## this list

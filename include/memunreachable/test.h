@@ -37,6 +37,9 @@ bool memunreachable_test_begin(const char *name);
  */
 const char *memunreachable_test_end(void);
 
+/* The bytes that the last end named as lost; 0: none, or that is not known. */
+size_t memunreachable_test_lost(void);
+
 /*
  * A frame of the calling thread from which its stack is searched. A listener of
  * a framework lies where the frames of the test lay: slots that it has not

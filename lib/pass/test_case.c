@@ -144,6 +144,7 @@ end_locked(struct mu_test_case *test, const struct mu_caller *caller)
 
 	free(test->text);
 	test->text = NULL;
+	test->lost = 0;
 	if (test->reason[0] != '\0') {
 		report.info.status = MEMUNREACHABLE_PARTIAL;
 		mu_text_format(report.info.reason, sizeof(report.info.reason),
@@ -155,6 +156,7 @@ end_locked(struct mu_test_case *test, const struct mu_caller *caller)
 		if (is_clean(&report.info))
 			return NULL;
 	}
+	test->lost = report.info.leak_bytes;
 	test->text = describe(test, &report);
 	mu_results_drop(&mu_library.results, &report.entries);
 	note(test, caller);
@@ -207,6 +209,12 @@ memunreachable_test_end(void)
 
 	mu_caller_capture(&caller);
 	return end(&caller);
+}
+
+size_t
+memunreachable_test_lost(void)
+{
+	return mu_library.test_case.lost;
 }
 
 bool

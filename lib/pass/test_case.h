@@ -15,8 +15,9 @@ struct mu_checkpoint;
 struct mu_test_case {
 	struct mu_lock lock;
 	struct mu_checkpoint *known; /* unreachable before; NULL: nothing */
-	bool begun; /* KNOWN is complete, as of the last begin or end */
-	char *text; /* of the last end; malloc */
+	bool begun;  /* KNOWN is complete, as of the last begin or end */
+	size_t lost; /* bytes, of the last end */
+	char *text;  /* of the last end; malloc */
 	char name[256];
 	char reason[256]; /* why it could not begin; "": it could */
 };

@@ -44,8 +44,10 @@ TEST(begin_and_end)
 	ck_assert_ptr_null(memunreachable_test_end());
 	lose_scrubbed('f');
 	expect(memunreachable_test_end(), "first lost 1000 bytes in 1 alloc");
+	ck_assert_uint_eq(memunreachable_test_lost(), 1000);
 	/* It was said. */
 	ck_assert_ptr_null(memunreachable_test_end());
+	ck_assert_uint_eq(memunreachable_test_lost(), 0);
 	lose_scrubbed('g');
 	ck_assert(memunreachable_test_begin("second"));
 	ck_assert_ptr_null(memunreachable_test_end());
