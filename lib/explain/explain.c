@@ -192,10 +192,30 @@ explain_all(struct mu_explaining *explaining)
 	return status;
 }
 
+/* True if it is known that the program has none, wherever that was looked for.
+ */
+static bool
+has_no_debug_information(struct mu_places *places)
+{
+	struct mu_symbol_question question = {
+		.address = mu_places_program(places),
+		.detail = true,
+	};
+	struct mu_symbol_answer answer = { .given = false };
+
+	if (question.address != 0)
+		mu_symbol_helper_ask(&places->helper, &question, &answer, 1,
+		    places->deadline_ns);
+	return answer.given && answer.detail < MU_SYMBOLS_LINES;
+}
+
 static void
-note(struct mu_explained *out, enum mu_status status, const char *names_note,
+note(struct mu_explained *out, enum mu_status status, struct mu_places *places,
     size_t unasked)
 {
+	const char *names_note = places->helper.why;
+	bool stripped = has_no_debug_information(places);
+
 	if (status == MU_ERR_NO_MEMORY)
 		mu_text_format(out->note, sizeof(out->note),
 		    "there was no memory to explain more; --max-memory allows"
@@ -206,6 +226,11 @@ note(struct mu_explained *out, enum mu_status status, const char *names_note,
 	else if (names_note[0] != '\0')
 		mu_text_format(out->note, sizeof(out->note),
 		    "names are incomplete: %s", names_note);
+	else if (stripped)
+		mu_text_format(out->note, sizeof(out->note),
+		    "the program has no debug information here, by which"
+		    " structures and fields have names; install it, or set"
+		    " DEBUGINFOD_URLS");
 	else if (unasked > 0)
 		mu_text_format(out->note, sizeof(out->note),
 		    "there are too many blocks to ask for the types of %zu of"
@@ -240,8 +265,7 @@ mu_explain(const struct mu_explain *wanted, struct mu_search *search,
 		search->tables, names_until(search->deadline_ns)))
 		status = explain_all(&explaining);
 	describe_steps(&explaining);
-	note(out, status, explaining.places.helper.why,
-	    explaining.types.unasked);
+	note(out, status, &explaining.places, explaining.types.unasked);
 	mu_places_close(&explaining.places);
 	mu_arena_rewind(search->tables, pieces);
 	return out;

@@ -11,6 +11,7 @@
 #define KIND_CALL 1u
 #define KIND_RULES 2u
 #define KIND_BLOCK 4u
+#define KIND_DETAIL 5u   /* of a module */
 #define KIND_HELD 6u     /* a block, by a word that leads to it */
 #define KIND_DECLARED 8u /* times enum mu_declared_question */
 
@@ -28,6 +29,8 @@ kind_of(const struct mu_symbol_question *question)
 		return question->block->held_at != 0 ? KIND_HELD : KIND_BLOCK;
 	if (question->declared != MU_DECLARED_NOTHING)
 		return KIND_DECLARED * (uint32_t)question->declared;
+	if (question->detail)
+		return KIND_DETAIL;
 	return (question->call ? KIND_CALL : 0) |
 	    (question->rules ? KIND_RULES : 0);
 }

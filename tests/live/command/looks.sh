@@ -207,6 +207,7 @@ save -p "$pid"
 views
 same '--why=std::*'
 has "$work/saved" "std::map or std::set node"
+has "$work/saved" "the program has no debug information here"
 let_go
 
 [ $failures -eq 0 ]
