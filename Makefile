@@ -107,6 +107,9 @@ SO       := libmemunreachable.so.$(SOVERSION)
 SO_FULL  := libmemunreachable.so.$(VERSION)
 LIBS     := $(BUILD)/$(SO_FULL) $(BUILD)/libmemunreachable.a
 
+CMAKE_FILES := $(addprefix $(BUILD)/memunreachable-,config.cmake \
+	config-version.cmake)
+
 # main() of tests with GoogleTest, if that is here.
 GTEST_MAIN := $(if $(shell pkg-config --exists gtest 2>/dev/null && echo yes),\
 	$(BUILD)/libmemunreachable-gtest-main.a \
@@ -120,7 +123,7 @@ EXAMPLES_CHECK := $(BUILD)/examples/no_leaks_test
 .PHONY: always all libraries deps demo examples lint format install uninstall help clean
 .DELETE_ON_ERROR:
 
-all: $(LIBS) $(RECORDER) $(GTEST_MAIN) $(BUILD)/memunreachable.pc $(BUILD)/memunreachable ## build the libraries and the command
+all: $(LIBS) $(RECORDER) $(GTEST_MAIN) $(CMAKE_FILES) $(BUILD)/memunreachable.pc $(BUILD)/memunreachable ## build the libraries and the command
 	@:
 
 libraries: $(LIBS) $(RECORDER) ## build the libraries alone
@@ -225,13 +228,17 @@ $(BUILD)/libmemunreachable-gtest-main.a: $(BUILD)/lib/glue/gtest_main.o
 	$(Q)$(AR) rcs $@ $<
 
 # Made anew each time: it holds PREFIX, which may differ at `make install`.
+CONFIGURED := $(addprefix $(BUILD)/,memunreachable.pc memunreachable-gtest-main.pc) \
+	$(CMAKE_FILES)
 $(BUILD)/memunreachable.pc: lib/memunreachable.pc.in
 $(BUILD)/memunreachable-gtest-main.pc: lib/glue/memunreachable-gtest-main.pc.in
-$(BUILD)/%.pc: always
+$(CMAKE_FILES): $(BUILD)/%: lib/glue/cmake/%.in
+$(CONFIGURED): always
 	@mkdir -p $(@D)
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
 		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
-		-e 's|@VERSION@|$(VERSION)|' $(filter %.in,$^) > $@
+		-e 's|@VERSION@|$(VERSION)|' -e 's|@SONAME@|$(SO)|' \
+		-e 's|@BINDIR@|$(BINDIR)|' $(filter %.in,$^) > $@
 
 $(BUILD)/examples/%: examples/%.c $(LIBS)
 	@mkdir -p $(@D)
@@ -270,6 +277,7 @@ INSTALLED := \
 	$(BUILD)/libmemunreachable-malloc-debug.a:$(LIBDIR) \
 	$(BUILD)/memunreachable.pc:$(LIBDIR)/pkgconfig \
 	$(foreach file,$(GTEST_MAIN),$(file):$(LIBDIR)$(if $(filter %.pc,$(file)),/pkgconfig)) \
+	$(CMAKE_FILES:%=%:$(LIBDIR)/cmake/memunreachable) \
 	$(MAN1:%=%:$(MANDIR)/man1) \
 	$(MAN3:%=%:$(MANDIR)/man3) $(MAN5:%=%:$(MANDIR)/man5) $(MAN7:%=%:$(MANDIR)/man7) \
 	$(BUILD)/memunreachable:$(BINDIR) \
