@@ -72,15 +72,44 @@ add_root(struct finder *finder, struct mu_range range, enum mu_root_kind kind,
 	return true;
 }
 
+static bool
+is_generated(const struct mu_mapping *mapping)
+{
+	return mapping->executable && mu_mapping_is_anonymous(mapping);
+}
+
+/*
+ * Pages of generated code that are writable, and therefore not executable, at
+ * this moment lie between or beside others. Large mappings have other uses.
+ */
+static bool
+is_beside_code(const struct mu_snapshot *snap, const struct mu_mapping *mapping)
+{
+	const struct mu_mapping *end = snap->mappings + snap->num_mappings;
+	size_t code = 0;
+
+	if (!mu_mapping_is_anonymous(mapping))
+		return false;
+	if (mapping > snap->mappings && is_generated(mapping - 1) &&
+	    mapping[-1].range.end == mapping->range.begin)
+		code += mu_range_size(mapping[-1].range);
+	if (mapping + 1 < end && is_generated(mapping + 1) &&
+	    mapping[1].range.begin == mapping->range.end)
+		code += mu_range_size(mapping[1].range);
+	return mu_range_size(mapping->range) <= code;
+}
+
 /*
  * Code that a program generates holds addresses as operands. A stack is not
  * searched as code, even if it is executable: words on it are aligned.
  */
 static bool
-is_code(const struct mu_mapping *mapping, enum mu_root_kind kind)
+is_code(const struct mu_snapshot *snap, const struct mu_mapping *mapping,
+    enum mu_root_kind kind)
 {
-	return mapping->executable &&
-	    (kind == MU_ROOT_ANONYMOUS || kind == MU_ROOT_GLOBALS);
+	if (kind != MU_ROOT_ANONYMOUS && kind != MU_ROOT_GLOBALS)
+		return false;
+	return mapping->executable || is_beside_code(snap, mapping);
 }
 
 /* PIECE lies in one mapping. */
@@ -93,7 +122,8 @@ add_piece(struct finder *finder, const struct mu_mapping *mapping,
 
 	while (
 	    mu_root_kinds_cut(&finder->kinds, mapping, &piece, &part, &kind)) {
-		if (!add_root(finder, part, kind, is_code(mapping, kind)))
+		if (!add_root(finder, part, kind,
+			is_code(finder->snap, mapping, kind)))
 			return false;
 	}
 	return true;

@@ -14,7 +14,7 @@ struct mu_root {
 	struct mu_range range;
 	const char *view; /* the subject's bytes at range.begin */
 	enum mu_root_kind kind;
-	bool code; /* executable: pointers lie at any byte */
+	bool code; /* pointers lie at any byte */
 };
 
 struct mu_roots {

@@ -308,6 +308,26 @@ generated_code(void)
 		abort();
 }
 
+/* It is written at the begin, in the middle and at the end at this moment. */
+static void
+generated_code_being_written(void)
+{
+	static const size_t written[] = { 0, 5 * PAGE, SIZE - PAGE };
+	char *code = map(RW, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		put(code + written[i] + 101, block_new(72));
+		if (i > 0)
+			put(code + written[i] - 3, block_new(72));
+	}
+	if (mprotect(code, SIZE, PROT_READ | PROT_EXEC) != 0)
+		abort();
+	for (i = 0; i < 3; i++)
+		if (mprotect(code + written[i], PAGE, RW) != 0)
+			abort();
+}
+
 static void
 generated_code_of_two(void)
 {
@@ -441,6 +461,7 @@ static const struct {
 	{ "written_private", written_private, false },
 	{ "behind_the_end", behind_the_end, false },
 	{ "generated_code", generated_code, false },
+	{ "generated_code_being_written", generated_code_being_written, false },
 	{ "generated_code_of_two", generated_code_of_two, false },
 	{ "code_in_blocks", code_in_blocks, false },
 	{ "alternate_stacks", alternate_stacks, false },
