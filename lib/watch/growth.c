@@ -3,6 +3,14 @@
 #define RISES 3       /* new maxima, in all */
 #define RISES_LATER 2 /* of them in the later looks */
 #define HOUR_NS 3600e9
+#define FALLS 8     /* a gain of so many deepest falls is no chance */
+#define LIKE_MAX .8 /* what few looks are believed of the next two */
+
+static uint64_t
+gain(uint64_t before, uint64_t after)
+{
+	return after > before ? after - before : 0;
+}
 
 /* The deepest fall from any value to a later one. */
 static uint64_t
@@ -38,8 +46,40 @@ ties(const uint64_t *values, size_t count, size_t at)
 }
 
 /*
+ * How many times as much as independent values the order of VALUES varies by
+ * chance: what a cache holds is like what it held at the look before. By the
+ * correlation of neighbours, as they are above or below the line from the first
+ * value to the last; few values make it too small (Marriott and Pope, 1954).
+ */
+static double
+dependence(const uint64_t *values, size_t count)
+{
+	double n = (double)count, rise, mean = 0, rest, before = 0;
+	double with_next = 0, with_itself = 0, like;
+	size_t i;
+
+	rise = ((double)values[count - 1] - (double)values[0]) / (n - 1);
+	for (i = 0; i < count; i++)
+		mean += ((double)values[i] - rise * (double)i) / n;
+	for (i = 0; i < count; i++) {
+		rest = (double)values[i] - rise * (double)i - mean;
+		with_itself += rest * rest;
+		with_next += rest * before;
+		before = rest;
+	}
+	if (with_itself <= 0)
+		return 1;
+	like = with_next / with_itself;
+	like += (1 + 4 * like) / n;
+	if (like > LIKE_MAX)
+		like = LIKE_MAX;
+	return like > 0 ? (1 + like) / (1 - like) : 1;
+}
+
+/*
  * The test of Mann and Kendall, one-sided, with the correction for ties: pairs
- * that rise against pairs that fall.
+ * that rise against pairs that fall; and with that for values that are like
+ * their neighbours, as smooth growth is, too, but that has no falls.
  */
 static bool
 rises_in_order(const uint64_t *values, size_t count, double certain)
@@ -56,15 +96,12 @@ rises_in_order(const uint64_t *values, size_t count, double certain)
 		variance -= same * (same - 1) * (2 * same + 5);
 	}
 	variance /= 18;
+	if (deepest_fall(values, count) >
+	    gain(values[0], values[count - 1]) / FALLS)
+		variance *= dependence(values, count);
 	/* (score - 1) / sqrt(variance) > certain, without libm */
 	return score > 1 &&
 	    (score - 1) * (score - 1) > certain * certain * variance;
-}
-
-static uint64_t
-gain(uint64_t before, uint64_t after)
-{
-	return after > before ? after - before : 0;
 }
 
 /* How often there is a new maximum. */

@@ -2,7 +2,8 @@
  * Does a series of figures grow? It does if it rises over the later looks,
  * - more than once, and by twice its deepest fall or more, which rules out
  *   caches that evict, sawteeth and noise;
- * - in an order that is unlikely by chance (the test of Mann and Kendall);
+ * - in an order that is unlikely by chance (the test of Mann and Kendall), also
+ *   if each value is like the one before;
  * - and still does: what has stopped to rise, or rises ever less, is warm.
  *
  * Pure.

@@ -90,6 +90,35 @@ TEST(noise_is_no_growth)
 	ck_assert_uint_le(wrong, 2);
 }
 
+/*
+ * One of many groups of a cache whose entries change little from look to look:
+ * a value is four fifths of the one before, and noise.
+ */
+TEST(slow_noise_is_no_growth)
+{
+	const struct mu_growth_rule rule = {
+		.certain = MU_GROWTH_MANY, .least = 100, .curve = true
+	};
+	uint64_t values[20];
+	unsigned seed = 1, i, j, run, wrong = 0;
+	int64_t high, shift = 0;
+
+	for (i = 0; i < 20; i++)
+		times[i] = (7 + 60 * i) * S;
+	for (run = 0; run < 4000; run++) {
+		for (i = 0; i < 20; i++) {
+			for (j = 0, high = 0; j < 8; j++) {
+				seed = seed * 1103515245 + 12345;
+				high += (int)((seed >> 16) % 2001) - 1000;
+			}
+			shift = shift * 4 / 5 + high;
+			values[i] = (uint64_t)(1000000 + shift);
+		}
+		wrong += mu_growth_judge(values, times, 20, &rule).grows;
+	}
+	ck_assert_uint_le(wrong, 30);
+}
+
 TEST(rate)
 {
 	const struct mu_growth_rule rule = { .certain = MU_GROWTH_ONE };
