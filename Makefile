@@ -63,7 +63,7 @@ COMMAND_OBJS := $(SRC_COMMAND:%.c=$(BUILD)/%.o) \
 COMMAND_LIBS := -ljansson -lzstd -ldw -lelf -lbsd -liberty -ldl
 
 # Replaces functions of libc, which a static library must not.
-SRC_INTERPOSED := lib/pass/exit_calls.c
+SRC_INTERPOSED := lib/pass/exit_calls.c lib/pass/filter_calls.c
 INTERPOSED_OBJS := $(SRC_INTERPOSED:%.c=$(BUILD)/%.o)
 
 SRCS := $(filter-out $(SRC_COMMAND) $(SRC_INTERPOSED), $(SRC_GROUND) $(call in,heapwalk \

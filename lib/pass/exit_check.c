@@ -176,12 +176,32 @@ is_another(int other)
 	    mu_sys_getpid() == mu_library.pid;
 }
 
-/* A filter may kill even for gettid(). */
-static bool
-is_left_to_command(void)
+void
+mu_exit_check_foresee(void)
 {
-	return mu_exit_check_answers(&mu_library.options) &&
-	    !mu_filters_permit(&mu_library.filters, false);
+	if (!mu_exit_check_answers(&mu_library.options) &&
+	    mu_exit_check_concerns(&mu_library.options))
+		mu_log_sink_line(MU_LOG_ERROR,
+		    "this process will not be checked at its end%s: a seccomp"
+		    " filter is added that may kill for what a check calls;"
+		    " memunreachable -- COMMAND checks it from outside",
+		    mu_library.filters.all ? "" : " if this thread ends it");
+}
+
+/*
+ * A filter may kill even for gettid(). The command that waits for an answer
+ * checks the process itself.
+ */
+static bool
+is_kept_from(const struct mu_options *options)
+{
+	if (mu_exit_check_answers(options))
+		return !mu_filters_permit(&mu_library.filters, false);
+	if (!mu_filters_may_kill(&mu_library.filters))
+		return false;
+	if (options->unchecked != MU_UNCHECKED_OK)
+		mu_library.exit_status = MU_UNCHECKED_STATUS;
+	return true;
 }
 
 /*
@@ -198,7 +218,7 @@ mu_exit_check_at_exit(void)
 	uintptr_t from;
 	int other;
 
-	if (is_left_to_command()) {
+	if (is_kept_from(options)) {
 		__atomic_store_n(&mu_library.exit_checked, 1, __ATOMIC_RELEASE);
 		return;
 	}
@@ -288,6 +308,7 @@ is_wanted(bool last)
 	    __atomic_load_n(&__libc_single_threaded, __ATOMIC_RELAXED) != 0;
 
 	return mu_exit_check_answers(options) && !single &&
+	    !mu_filters_may_kill(&mu_library.filters) &&
 	    mu_sys_getpid() == mu_library.pid &&
 	    mu_exit_check_concerns(options) &&
 	    mu_filters_permit(&mu_library.filters, last) &&

@@ -18,6 +18,12 @@ bool mu_exit_check_concerns(const struct mu_options *options);
 /* True if a command waits for the answer of the check. */
 bool mu_exit_check_answers(const struct mu_options *options);
 
+/*
+ * The program is about to add a seccomp filter that may kill it for what a
+ * check calls: say that there will be none. Later nothing could be said.
+ */
+void mu_exit_check_foresee(void);
+
 /* The calling thread is in exit(). Ends the program by exit() with leaks. */
 void mu_exit_check_at_exit(void);
 

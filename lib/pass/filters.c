@@ -2,8 +2,12 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/kcmp.h>
+#include <linux/seccomp.h>
 #include <sys/prctl.h>
 
+#include "mu/arch/words.h"
 #include "mu/sys.h"
 #include "ptrace/live/proc.h"
 
@@ -55,8 +59,11 @@ bool
 mu_filters_permit(const struct mu_filters *filters, bool surely)
 {
 	char status[MU_PROC_STATUS_SIZE];
-	long mode = ask(PR_GET_SECCOMP, 0);
+	long mode;
 
+	if (mu_filters_may_kill(filters))
+		return false;
+	mode = ask(PR_GET_SECCOMP, 0);
 	if (mode == 0 || mode == -EINVAL)
 		return true;
 	if (filters->fixed && !may_add())
@@ -65,4 +72,90 @@ mu_filters_permit(const struct mu_filters *filters, bool surely)
 		return false;
 	mu_proc_own_status(status, sizeof(status));
 	return count_in(status) == filters->begun;
+}
+
+/* A child of vfork(), whose filter is not its parent's. */
+static bool
+is_child_in_our_memory(void)
+{
+	return mu_sys4(SYS_kcmp, mu_sys_getpid(), mu_sys0(SYS_getppid), KCMP_VM,
+		   0) == 0;
+}
+
+/* By the constants that it returns. */
+static bool
+is_harmless(const struct sock_filter *code)
+{
+	if (BPF_CLASS(code->code) != BPF_RET)
+		return true;
+	if (BPF_RVAL(code->code) != BPF_K)
+		return false;
+	switch (code->k & SECCOMP_RET_ACTION_FULL) {
+	case SECCOMP_RET_ALLOW:
+	case SECCOMP_RET_LOG:
+	case SECCOMP_RET_ERRNO:
+		return true;
+	default:
+		return false;
+	}
+}
+
+#define CODES 64 /* read at a time */
+
+static bool
+may_kill(const struct mu_filter_added *added)
+{
+	pid_t pid = mu_sys_getpid();
+	struct sock_filter codes[CODES];
+	struct sock_fprog head;
+	size_t i, k, count;
+	ssize_t n;
+
+	if (added->strict)
+		return true;
+	n = mu_sys_vm_read(pid, &head, sizeof(head), added->program);
+	if (n != sizeof(head))
+		return n != -EFAULT; /* the kernel cannot read it either */
+	for (i = 0; i < head.len; i += count) {
+		count = head.len - i < CODES ? head.len - i : CODES;
+		n = mu_sys_vm_read(pid, codes, count * sizeof(*codes),
+		    (uintptr_t)(head.filter + i));
+		if (n != (ssize_t)(count * sizeof(*codes)))
+			return n != -EFAULT;
+		for (k = 0; k < count; k++)
+			if (!is_harmless(&codes[k]))
+				return true;
+	}
+	return false;
+}
+
+/* Under a filter that may kill, no more calls are made here. */
+bool
+mu_filters_add(struct mu_filters *filters, const struct mu_filter_added *added)
+{
+	bool first = !filters->all && !filters->other;
+
+	if (first && (is_child_in_our_memory() || !may_kill(added)))
+		return false;
+	if (added->all || mu_arch_tp() == filters->main)
+		__atomic_store_n(&filters->all, true, __ATOMIC_RELEASE);
+	else
+		__atomic_store_n(&filters->other, true, __ATOMIC_RELEASE);
+	return first;
+}
+
+void
+mu_filters_take_back(struct mu_filters *filters)
+{
+	__atomic_store_n(&filters->all, false, __ATOMIC_RELEASE);
+	__atomic_store_n(&filters->other, false, __ATOMIC_RELEASE);
+}
+
+/* The first thread was there before any other, and inherits no filter. */
+bool
+mu_filters_may_kill(const struct mu_filters *filters)
+{
+	return __atomic_load_n(&filters->all, __ATOMIC_ACQUIRE) ||
+	    (__atomic_load_n(&filters->other, __ATOMIC_ACQUIRE) &&
+		mu_arch_tp() != filters->main);
 }

@@ -60,6 +60,7 @@ obey(struct mu_options *options, struct mu_text *words)
 		mu_text_add(words,
 		    "libmemunreachable: symbolize=1: no command memunreachable"
 		    " beside the library or in PATH\n");
+	mu_library.filters.main = mu_arch_tp();
 	if (mu_exit_check_answers(options))
 		mu_filters_note(&mu_library.filters, (pid_t)options->tracer);
 	if (options->at_exit && !check_at_end())

@@ -107,6 +107,27 @@ for end in filter_kills filter_refuses only_exit; do
 done
 inside=
 
+# preloaded STATUS OPTIONS END
+preloaded() {
+	LD_PRELOAD=$LIBRARY MEMUNREACHABLE_OPTIONS=at_exit=1:$2 \
+	    timeout 60 "$victim" "$3" leak >"$out" 2>"$err"
+	status=$?
+	[ $status -eq "$1" ] || fail "$3: status $status: $(cat "$err")"
+}
+
+# It is seen when it is added. Others do not matter: one of another thread or of
+# a child of vfork(), one that the kernel refuses.
+name='a filter of the program, preloaded'
+preloaded 3 '' filter_and_exit
+has "$err" "will not be checked at its end"
+preloaded 0 unchecked=ok filter_and_exit
+preloaded 5 '' filter_kills_in_exit
+for end in exit_beside_filter exit_after_vfork exit_after_probe; do
+	preloaded 23 '' $end
+	has "$err" " 24 bytes in 1 allocation unreachable out of "
+	has_no "$err" "not be checked at its end:"
+done
+
 # Its check is given up, and the program ends.
 name='a command that is killed'
 i=0

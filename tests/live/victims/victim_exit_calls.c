@@ -386,7 +386,7 @@ filter_refuses(char *how)
 
 /* Not even getpid() is permitted. */
 static void
-only_exit(char *how)
+permit_only_exit(void)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
@@ -397,11 +397,68 @@ only_exit(char *how)
 	};
 	struct sock_fprog program = { 4, code };
 
-	(void)how;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
 	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
 		exit(WRONG);
+}
+
+static void
+only_exit(char *how)
+{
+	(void)how;
+	permit_only_exit();
 	_exit(STATUS);
+}
+
+/* These end with 0. */
+static void
+filter_and_exit(char *how)
+{
+	(void)how;
+	permit_only_exit();
+	exit(0);
+}
+
+static void *
+filter_itself(void *unused)
+{
+	permit_only_exit();
+	for (;;)
+		__atomic_store_n(&up, 1, __ATOMIC_SEQ_CST);
+	return unused;
+}
+
+static void
+exit_beside_filter(char *how)
+{
+	(void)how;
+	start(filter_itself, NULL);
+	while (__atomic_load_n(&up, __ATOMIC_SEQ_CST) == 0)
+		usleep(1000);
+	exit(0);
+}
+
+static void
+exit_after_vfork(char *how)
+{
+	(void)how;
+	if (vfork() == 0) {
+		permit_only_exit();
+		_exit(0);
+	}
+	exit(0);
+}
+
+/* As libseccomp finds out what the kernel can do. */
+static void
+exit_after_probe(char *how)
+{
+	(void)how;
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL) == 0 ||
+	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+		SECCOMP_FILTER_FLAG_TSYNC, NULL) == 0)
+		exit(WRONG);
+	exit(0);
 }
 
 /* Signals that end the program: how they come. */
@@ -485,6 +542,10 @@ static const struct {
 	{ "filter_kills_in_exit", filter_kills_in_exit, false },
 	{ "filter_refuses", filter_refuses, false },
 	{ "only_exit", only_exit, true },
+	{ "filter_and_exit", filter_and_exit, true },
+	{ "exit_beside_filter", exit_beside_filter, true },
+	{ "exit_after_vfork", exit_after_vfork, true },
+	{ "exit_after_probe", exit_after_probe, true },
 	{ "raises", raises, false },
 	{ "aborts", aborts, false },
 	{ "faults", faults, false },
