@@ -224,7 +224,7 @@ foresee_copy(struct mu_keeper_self *self, size_t num_threads)
 
 /* Choose the method, or refuse if the stop would be too long. */
 static enum mu_status
-foresee(struct mu_keeper_self *self, size_t num_threads)
+foresee(struct mu_keeper_self *self, struct mu_threads *threads)
 {
 	struct mu_why *why = &self->result->why;
 	pid_t target = self->asked->target;
@@ -232,7 +232,7 @@ foresee(struct mu_keeper_self *self, size_t num_threads)
 
 	self->bytes = mu_pause_bytes(mu_proc_living(target));
 	if (self->method != MU_KEEPER_READ) {
-		status = foresee_copy(self, num_threads);
+		status = foresee_copy(self, threads->count);
 		if (status != MU_OK)
 			return status;
 	}
@@ -240,7 +240,7 @@ foresee(struct mu_keeper_self *self, size_t num_threads)
 	    mu_pause_ns(self->bytes) > self->asked->max_pause_ns)
 		return mu_pause_too_long(
 		    target, self->bytes, 2 * mu_pause_ns(self->bytes), why);
-	return mu_pause_await_interruptible(target, why);
+	return mu_pause_await_interruptible(target, &threads->filtered, why);
 }
 
 /* Allocate all memory and threads that the stop needs. */
@@ -355,7 +355,7 @@ take(struct mu_keeper_self *self)
 	    &self->work->arena, &self->result->why);
 	if (status == MU_OK) {
 		mu_keeper_list_shared(self);
-		status = foresee(self, threads.count);
+		status = foresee(self, &threads);
 	}
 	if (status == MU_OK) {
 		threads.code.at.back =

@@ -26,6 +26,7 @@
 struct calm {
 	pid_t pid, sleeper;
 	uint64_t until_ns;
+	bool filtered; /* a thread has a seccomp filter */
 };
 
 /* The number of times that the thread has gone to sleep; -1 if not known. */
@@ -57,6 +58,18 @@ waits_for_a_thread(pid_t pid, int tid)
 	}
 }
 
+/* The state of a thread, as in mu_proc_state(), from the file with filters. */
+static bool
+is_asleep(struct calm *calm, int tid)
+{
+	char status[MU_PROC_STATUS_SIZE];
+
+	if (mu_proc_status_read(calm->pid, tid, status, sizeof(status)) <= 0)
+		return false;
+	calm->filtered |= mu_proc_status_filtered(status);
+	return strstr(status, "\nState:\tD") != NULL;
+}
+
 static bool
 visit_thread(void *ctx, int tid)
 {
@@ -65,7 +78,7 @@ visit_thread(void *ctx, int tid)
 	int64_t sleeps = -1, before;
 	unsigned naps = 0;
 
-	while (mu_proc_state(calm->pid, tid) == 'D') {
+	while (is_asleep(calm, tid)) {
 		before = sleeps;
 		sleeps = count_sleeps(calm->pid, tid);
 		/*
@@ -86,13 +99,15 @@ visit_thread(void *ctx, int tid)
 }
 
 enum mu_status
-mu_pause_await_interruptible(pid_t pid, struct mu_why *why)
+mu_pause_await_interruptible(pid_t pid, bool *filtered, struct mu_why *why)
 {
-	struct calm calm = { pid, 0, mu_sys_now_ns() + CALM_ALL_NS };
+	struct calm calm = { pid, 0, mu_sys_now_ns() + CALM_ALL_NS, false };
 	char path[32];
 
 	mu_text_format(path, sizeof(path), "/proc/%d/task", pid);
 	mu_proc_numbers(path, visit_thread, &calm);
+	if (filtered != NULL)
+		*filtered = calm.filtered;
 	if (calm.sleeper == 0)
 		return MU_OK;
 	return mu_why(why, MU_ERR_TIMEOUT,

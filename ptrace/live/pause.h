@@ -20,9 +20,11 @@
 /*
  * Wait until each thread of process PID has been seen outside of
  * uninterruptible sleep or has ended. After a while: MU_ERR_TIMEOUT, and WHY
- * names the thread.
+ * names the thread. FILTERED, unless NULL: whether a thread has a seccomp
+ * filter.
  */
-enum mu_status mu_pause_await_interruptible(pid_t pid, struct mu_why *why);
+enum mu_status mu_pause_await_interruptible(
+    pid_t pid, bool *filtered, struct mu_why *why);
 
 /*
  * The bytes of process PID that would have to be read during a stop: resident

@@ -186,10 +186,14 @@ reap_by(struct reaping *reaping, struct mu_tracee *tracee)
 		.lender = reaping->copy->lender,
 	};
 	uint64_t now = mu_sys_now_ns(), stop_ns = reaping->deadline_ns;
+	char status[MU_PROC_STATUS_SIZE];
 	struct mu_remote_thread thread;
 	struct mu_wakeup wakeup;
 	bool stopped;
 
+	threads.filtered = mu_proc_status_read(reaping->pid, tracee->tid,
+			       status, sizeof(status)) <= 0 ||
+	    mu_proc_status_filtered(status);
 	if (!seize(tracee))
 		return;
 	if (reaping->deadline_ns > now + STOP_NS)

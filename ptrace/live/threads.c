@@ -9,12 +9,19 @@
  */
 #include "ptrace/live/threads.h"
 
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+
+#include "mu/arch/registers.h"
+#include "mu/arch/remote.h"
 #include "mu/sort.h"
 #include "mu/sys.h"
 #include "ptrace/live/proc.h"
 #include "ptrace/live/refusal.h"
 #include "ptrace/live/task_list.h"
 #include "ptrace/live/wakeup.h"
+
+#define NOTE_PRSTATUS 1
 
 #define FIRST_MAX 64
 #define SEIZE_TRIES 4
@@ -40,22 +47,48 @@ struct capture {
 #define RELEASE_NS (200 * 1000 * 1000ull)
 
 /*
+ * Done as soon as a thread has stopped, since it goes on if we are killed, and
+ * before each release, also of one that stops late.
+ */
+static void
+avoid_restart(const struct mu_threads *threads, const struct mu_tracee *tracee)
+{
+	uintptr_t general[MU_PRSTATUS_WORDS];
+	struct iovec set = { general, sizeof(general) };
+
+	if (threads->filtered && mu_tracee_stopped(tracee) &&
+	    mu_sys_ptrace(PTRACE_GETREGSET, tracee->tid, NOTE_PRSTATUS,
+		(uintptr_t)&set) == 0 &&
+	    set.iov_len == sizeof(general) && mu_arch_avoid_restart(general))
+		mu_sys_ptrace(PTRACE_SETREGSET, tracee->tid, NOTE_PRSTATUS,
+		    (uintptr_t)&set);
+}
+
+/*
  * Release stopped threads.
  */
+
+static void
+detach(const struct mu_threads *threads, struct mu_tracee *tracee)
+{
+	avoid_restart(threads, tracee);
+	mu_tracee_detach(tracee);
+}
 
 /*
  * Detach a thread that was seized but had not stopped, if it has stopped by
  * now.
  */
 static void
-release_caught(struct mu_tracee *tracee, pid_t pid)
+release_caught(const struct mu_threads *threads, struct mu_tracee *tracee)
 {
+	pid_t pid = threads->pid;
 	long error = mu_tracee_interrupt(tracee);
 
 	if (!mu_tracee_look(tracee, pid) && error == -ESRCH)
 		tracee->state = MU_TRACEE_GONE; /* no longer our tracee */
 	if (mu_tracee_stopped(tracee))
-		mu_tracee_detach(tracee);
+		detach(threads, tracee);
 }
 
 /*
@@ -75,7 +108,7 @@ release_running(struct mu_threads *threads)
 		for (i = 0; i < threads->count; i++) {
 			if (threads->tracees[i].state != MU_TRACEE_SEIZED)
 				continue;
-			release_caught(&threads->tracees[i], threads->pid);
+			release_caught(threads, &threads->tracees[i]);
 			running +=
 			    threads->tracees[i].state == MU_TRACEE_SEIZED;
 		}
@@ -99,7 +132,7 @@ detach_all(struct mu_threads *threads, bool busy)
 
 	for (; tracee < end; tracee++) {
 		if (mu_tracee_stopped(tracee) && (tracee->busy || !busy))
-			mu_tracee_detach(tracee);
+			detach(threads, tracee);
 		if (tracee->state == MU_TRACEE_SEIZED)
 			running++;
 	}
@@ -280,6 +313,7 @@ collect_stops(struct capture *cap)
 		if (!mu_tracee_await(&out->tracees[i], out->pid, &cap->wakeup,
 			cap->deadline_ns))
 			return timed_out(cap, out->tracees[i].tid);
+		avoid_restart(out, &out->tracees[i]);
 	}
 	return MU_OK;
 }
@@ -450,6 +484,8 @@ mu_threads_await_late(
 		    "ask again later",
 		    late->tid, out->pid, state < 0 ? '?' : state);
 	}
+	if (status == MU_OK)
+		avoid_restart(out, late);
 	if (status == MU_OK && out->except != 0 && mu_tracee_stopped(late) &&
 	    may_hold_arena(out->pid, late->tid))
 		mu_tracee_detach(late);

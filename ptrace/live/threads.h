@@ -46,6 +46,8 @@ struct mu_threads {
 			    0: not known */
 	struct mu_remote_code code; /* for calls in them while they are stopped;
 				       zero: not searched yet */
+	bool filtered;              /* a thread has a seccomp filter: see
+				       mu_arch_avoid_restart(). Set by the caller */
 	const struct mu_threads_hooks *hooks; /* NULL: none */
 };
 

@@ -38,6 +38,14 @@ static inline void mu_arch_remote_prepare(
  */
 static inline void mu_arch_remote_cancel(uintptr_t *general);
 
+/*
+ * A thread was stopped in a call that the kernel restarts as another one,
+ * restart_syscall(2), for which its seccomp filter may kill it. Change GENERAL
+ * so that the call itself is restarted, if it then ends at the same time; else
+ * it returns EINTR, as after a signal handler. False: nothing was changed.
+ */
+static inline bool mu_arch_avoid_restart(uintptr_t *general);
+
 #include MU_ARCH(remote.h)
 
 #endif

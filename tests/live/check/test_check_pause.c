@@ -2,16 +2,23 @@
  * The limit of a stop (--max-pause): work that would hold the threads longer is
  * not begun, or is given up, and the answer says so.
  */
+#include <linux/filter.h>
+#include <linux/futex.h>
+#include <linux/seccomp.h>
 #include <linux/userfaultfd.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #include "lib/check/check.h"
 #include "tests/support/clock.h"
 #include "tests/support/stop/long_call.h"
 #include "tests/support/stop/target_process.h"
+#include "tests/support/stop/threaded_child.h"
 #include "tests/support/suite.h"
 
 #define MS (1000 * 1000ull)
@@ -27,6 +34,7 @@ struct shared {
 	_Atomic uint64_t longest_ns; /* that a thread of it did not run */
 	_Atomic bool cannot;
 	_Atomic uint64_t call_ns; /* duration of its longest system call */
+	_Atomic int confined, returned; /* of the threads with filters */
 };
 
 static struct shared *shared;
@@ -201,9 +209,90 @@ be_in_endless_calls(void)
 	shared->cannot = true;
 }
 
+/* For the calling thread: any call but NR kills the process. */
+static void
+permit_only(int nr)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+		    offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)nr, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+	};
+	struct sock_fprog program = { 4, code };
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+		shared->cannot = true;
+	shared->confined++;
+}
+
+#ifndef SYS_poll
+#define SYS_poll SYS_ppoll /* aarch64 */
+#endif
+
+/* The kernel restarts each of these by restart_syscall(). */
+enum wait {
+	SLEEP,
+	POLL,
+	FUTEX,
+	NUM_ENDLESS, /* these do not return */
+	SHORT_SLEEP = NUM_ENDLESS,
+	SHORT_POLL,
+	SHORT_FUTEX,
+	NUM_WAITS
+};
+
+static void *
+wait_confined(void *arg)
+{
+	enum wait wait = (enum wait)(intptr_t)arg;
+	struct timespec time = { 1000, 0 };
+	struct pollfd none = { -1, 0, 0 };
+	int word = 0;
+
+	if (wait == FUTEX)
+		clock_gettime(CLOCK_MONOTONIC, &time);
+	time.tv_sec += 1000;
+	permit_only(wait == SLEEP || wait == SHORT_SLEEP ? SYS_nanosleep
+		: wait == POLL || wait == SHORT_POLL     ? SYS_poll
+							 : SYS_futex);
+	for (;;) {
+		if (wait == SLEEP)
+			syscall(SYS_nanosleep, &time, &time);
+		if (wait == POLL)
+			syscall(SYS_poll, &none, 1, -1);
+		if (wait == FUTEX)
+			syscall(SYS_futex, &word, FUTEX_WAIT_BITSET, 0, &time,
+			    NULL, FUTEX_BITSET_MATCH_ANY);
+		shared->returned += wait < NUM_ENDLESS;
+		if (wait == SHORT_SLEEP)
+			syscall(SYS_nanosleep, &time, NULL);
+		if (wait == SHORT_POLL)
+			syscall(SYS_poll, &none, 1, 1000000);
+		if (wait == SHORT_FUTEX)
+			syscall(SYS_futex, &word, FUTEX_WAIT, 0, &time);
+	}
+	return NULL;
+}
+
+static void
+be_confined(void)
+{
+	pthread_t thread;
+	intptr_t i;
+
+	for (i = 0; i < NUM_WAITS; i++)
+		pthread_create(&thread, NULL, wait_confined, (void *)i);
+	while (shared->confined < NUM_WAITS)
+		nap_ms(1);
+	shared->ready = true;
+}
+
 static void (*const plays[])(void) = { be_in_vfork, be_big, be_monitored,
 	be_middling, be_emptied, be_big_and_left_out, be_in_short_vforks,
-	be_in_long_vforks, be_in_long_calls, be_in_endless_calls };
+	be_in_long_vforks, be_in_long_calls, be_in_endless_calls, be_confined };
 
 enum play {
 	IN_VFORK,
@@ -215,7 +304,8 @@ enum play {
 	SHORT_VFORKS,
 	LONG_VFORKS,
 	LONG_CALLS,
-	ENDLESS_CALLS
+	ENDLESS_CALLS,
+	CONFINED
 };
 
 /* A separate program: this one, with "PLAY FD" on its command line. */
@@ -382,6 +472,26 @@ TEST_LOOP(thread_in_endless_calls, 0, 3)
 	} while (status == MU_ERR_TIMEOUT && --tries > 0);
 	ck_assert_int_eq(status, MU_OK);
 	ck_assert(!shared->cannot);
+	end();
+}
+
+/* A stop must not lead to a call for which a filter of the program kills. */
+TEST(thread_in_a_call_of_its_filter)
+{
+	struct mu_report answer;
+	int i;
+
+	start(CONFINED);
+	for (i = 0; i < 6; i++) {
+		look(&answer, (enum mu_check_stop)(i % 3), i == 3 ? 1 : 10000);
+		ck_assert_msg(kill(target, 0) == 0 &&
+			threaded_state(target, target) != 'Z',
+		    "killed by look %d", i);
+		mu_check_release(&answer);
+	}
+	if (shared->cannot)
+		printf("SKIPPED: no seccomp filters here\n");
+	ck_assert_int_eq(shared->returned, 0);
 	end();
 }
 

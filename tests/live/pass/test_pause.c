@@ -357,6 +357,6 @@ TEST(threads_wait_in_turns)
 	mu_priority_raise(&priority);
 	for (i = 0; i < 6; i++)
 		refused +=
-		    mu_pause_await_interruptible(getpid(), &why) != MU_OK;
+		    mu_pause_await_interruptible(getpid(), NULL, &why) != MU_OK;
 	ck_assert_int_le(refused, 2);
 }

@@ -37,6 +37,14 @@ mu_arch_remote_prepare(
 		general[MU_REG_X0 + i] = args[i];
 }
 
+/* What the kernel has decided is not in the registers. */
+static inline bool
+mu_arch_avoid_restart(uintptr_t *general)
+{
+	(void)general;
+	return false;
+}
+
 /* Writing the register set MU_REMOTE_NOTE_CALL cancels the call. */
 static inline void
 mu_arch_remote_cancel(uintptr_t *general)

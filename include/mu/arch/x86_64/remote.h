@@ -1,6 +1,10 @@
 #ifndef MU_ARCH_X86_64_REMOTE_H
 #define MU_ARCH_X86_64_REMOTE_H
 
+#include <errno.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+
 #define MU_REMOTE_NOTE_CALL 0
 
 /*
@@ -49,6 +53,42 @@ static inline void
 mu_arch_remote_cancel(uintptr_t *general)
 {
 	general[MU_REG_ORIG_RAX] = ~(uintptr_t)0;
+}
+
+/*
+ * The kernel has stored the rest of a sleep at REM. Arguments must stay as they
+ * are: after a call the program may rely on these registers.
+ */
+static inline bool
+mu_arch_ends_in_time(const uintptr_t *general)
+{
+	switch (general[MU_REG_ORIG_RAX]) {
+	case SYS_nanosleep:
+		return general[MU_REG_RDI] == general[MU_REG_RSI];
+	case SYS_clock_nanosleep:
+		return general[MU_REG_RDX] == general[MU_REG_R10];
+	case SYS_poll:
+		return (int)general[MU_REG_RDX] < 0;
+	case SYS_futex: /* its time is absolute, that of FUTEX_WAIT is not */
+		return (general[MU_REG_RSI] & FUTEX_CMD_MASK) ==
+		    FUTEX_WAIT_BITSET;
+	default:
+		return false;
+	}
+}
+
+static inline bool
+mu_arch_avoid_restart(uintptr_t *general)
+{
+	const intptr_t no_interrupt = -513, restart_block = -516;
+
+	if (!mu_arch_remote_native(general) ||
+	    !mu_arch_remote_in_call(general) ||
+	    (intptr_t)general[MU_REG_RAX] != restart_block)
+		return false;
+	general[MU_REG_RAX] =
+	    (uintptr_t)(mu_arch_ends_in_time(general) ? no_interrupt : -EINTR);
+	return true;
 }
 
 #endif
