@@ -41,7 +41,7 @@ SRC_KEEPER := $(sort $(wildcard \
 	lib/helpers/shared_*.c) \
 	ptrace/live/record_locks.c \
 	$(addprefix lib/helpers/, \
-	copy_pause.c oom_score.c watchdog.c))
+	oom_score.c watchdog.c))
 SRC_REMOTE := $(wildcard heapwalk/memory/remote_*.c) \
 	heapwalk/memory/map_file.c heapwalk/heaps/glibc/banner.c
 # A core file becomes a snapshot.

@@ -7,7 +7,6 @@
 #include "ptrace/live/proc.h"
 
 #define CPU_BITS 8192 /* more than any kernel supports (NR_CPUS) */
-#define RIVALS_MAX 4
 
 /*
  * The fork runs in a thread of the process, which shares the CPUs with all
@@ -35,13 +34,22 @@ rivals_of_fork(void)
 	    !mu_proc_number(&at, text + length, 10, &running))
 		return 1;
 	rivals = (unsigned)(running < 1000 ? running : 1000) / cpus;
-	return rivals < 1 ? 1 : rivals > RIVALS_MAX ? RIVALS_MAX : rivals;
+	return rivals < 1             ? 1
+	    : rivals > MU_COPY_RIVALS ? MU_COPY_RIVALS
+				      : rivals;
 }
 
 uint64_t
 mu_copy_pause_ns(size_t threads, size_t mappings, uint64_t small)
 {
 	return 1000000 + threads * 50000 + mappings * 4500 + small / 16;
+}
+
+uint64_t
+mu_copy_pause_now(size_t threads, size_t mappings, uint64_t small, bool lent)
+{
+	return mu_copy_pause_ns(
+	    threads, mappings, small * (lent ? 1 : rivals_of_fork()));
 }
 
 uint64_t
@@ -55,6 +63,5 @@ mu_copy_pause_of(pid_t pid, size_t threads, size_t mappings, bool lent,
 		forked->small = mu_proc_status_bytes(status, "\nRssAnon:") +
 		    mu_proc_status_bytes(status, "\nVmSwap:");
 	mu_forked_find(forked, pid);
-	return mu_copy_pause_ns(
-	    threads, mappings, forked->small * (lent ? 1 : rivals_of_fork()));
+	return mu_copy_pause_now(threads, mappings, forked->small, lent);
 }

@@ -1,7 +1,7 @@
 /*
  * Estimate how long copying a process will stop it.
  *
- * Runs in: keeper, the command.
+ * Runs in: keeper, original, the command.
  */
 #ifndef LIB_HELPERS_COPY_PAUSE_H
 #define LIB_HELPERS_COPY_PAUSE_H
@@ -19,6 +19,12 @@
  * 2000 threads 100 ms, 60,000 mappings 270 ms.
  */
 uint64_t mu_copy_pause_ns(size_t threads, size_t mappings, uint64_t small);
+
+#define MU_COPY_RIVALS 4 /* times as long, at most, on a busy machine */
+
+/* The same on a machine that is as busy as now; LENT as below. */
+uint64_t mu_copy_pause_now(
+    size_t threads, size_t mappings, uint64_t small, bool lent);
 
 /*
  * The same for process PID. Memory that a fork leaves out, such as QEMU's, and

@@ -1,6 +1,7 @@
 #include "lib/pass/look.h"
 
 #include <gnu/libc-version.h>
+#include <linux/capability.h>
 #include <string.h>
 
 #include "lib/driver/driver.h"
@@ -172,6 +173,8 @@ find_room(struct mu_image *image)
 	image->stop.traced =
 	    mu_proc_status_number(status, "\nTracerPid:", 0, 10) != 0;
 	image->stop.locked = mu_proc_status_bytes(status, "\nVmLck:") > 0;
+	image->stop.may_be_urgent =
+	    mu_proc_status_has_cap(status, CAP_SYS_NICE);
 	image->stop.single =
 	    mu_proc_status_number(status, "\nThreads:", 0, 10) == 1;
 	mu_copy_budget_describe(&image->sweeper.budget, image->job.pid, status);

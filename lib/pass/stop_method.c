@@ -4,6 +4,7 @@
 
 #include "heapwalk/memory/forked.h"
 #include "lib/helpers/collector.h"
+#include "lib/helpers/copy_pause.h"
 #include "lib/pass/in_place.h"
 #include "lib/pass/in_thread.h"
 #include "lib/pass/own_image.h"
@@ -86,6 +87,42 @@ refuse_fork(struct mu_image *image)
 	return mu_why(&image->job.why, MU_ERR_BUSY,
 	    "a fork of this process would wait for a userfaultfd" MU_CURE
 	    "memunreachable -p can read the process instead");
+}
+
+/*
+ * A fork of much memory in small pages cannot be interrupted. smaps, which
+ * takes long itself, is read only if the fork could be late. At the end of the
+ * program its other threads may stand still.
+ */
+static enum mu_status
+foresee_fork(struct mu_image *image)
+{
+	uint64_t most = mu_library.options.max_pause * MU_NS_PER_MS, ns;
+	uint64_t private = image->sweeper.budget.private;
+	size_t mappings = image->stop.self.num_mappings;
+	long threads = mu_task_count(image->job.pid);
+	struct mu_forked forked;
+	bool urgent = image->stop.may_be_urgent && !image->stop.filtered &&
+	    mu_library.options.stop != MU_STOP_SIGNAL;
+
+	if (image->stop.at_end || mu_library.exit_thread == image->job.tid)
+		return MU_OK;
+	threads = threads > 0 ? threads : 1;
+	ns = mu_copy_pause_ns(
+	    (size_t)threads, mappings, private * MU_COPY_RIVALS);
+	if (ns > most)
+		ns = mu_copy_pause_now(
+		    (size_t)threads, mappings, private, urgent);
+	if (ns > most)
+		ns = mu_copy_pause_of(
+		    image->job.pid, (size_t)threads, mappings, urgent, &forked);
+	if (ns <= most)
+		return MU_OK;
+	mu_pause_too_long(image->job.pid, 0, ns, &image->job.why);
+	mu_why_drop_cure(&image->job.why);
+	mu_why_cure(&image->job.why, "option max_pause=%us allows it",
+	    mu_pause_advice(ns));
+	return MU_ERR_TIMEOUT;
 }
 
 static enum mu_status
@@ -262,7 +299,7 @@ mu_stop_method_run(struct mu_image *image)
 	enum mu_status status;
 
 	image->stop.tries++;
-	image->stop.blocked = false;
+	image->stop.blocked = image->stop.expired = false;
 	if (mu_in_thread_try(image))
 		return MU_OK;
 	status = map_stack(image);
@@ -280,6 +317,9 @@ mu_stop_method_run(struct mu_image *image)
 		    "the sweeper did not finish in time");
 	if (fork_would_wait(image, false))
 		return refuse_fork(image);
+	status = foresee_fork(image);
+	if (status != MU_OK)
+		return status;
 	if (!image->sweeper.has_room) {
 		status = mu_own_image_find_room(image);
 		if (status != MU_OK)

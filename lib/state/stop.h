@@ -31,12 +31,13 @@ struct mu_stop {
 	unsigned tries;             /* number of attempts to stop the threads */
 	pid_t collector;            /* 0: there was none */
 	struct mu_tracer_stop tracer_stop; /* by the command that traces us */
-	bool at_end;      /* the command that traces us looks if we cannot */
-	bool brief, hold; /* see lib/pass/request.h */
-	bool locked;      /* it has locked memory, as by mlockall() */
-	bool single;      /* the process had one thread when the look began */
-	bool filtered;    /* the asking thread has a seccomp filter, or may */
-	bool traced;      /* the asking thread is, or may be */
+	bool at_end;        /* the command that traces us looks if we cannot */
+	bool brief, hold;   /* see lib/pass/request.h */
+	bool locked;        /* it has locked memory, as by mlockall() */
+	bool single;        /* the process had one thread when the look began */
+	bool filtered;      /* the asking thread has a seccomp filter, or may */
+	bool traced;        /* the asking thread is, or may be */
+	bool may_be_urgent; /* its helpers may have a real-time priority */
 	bool alone; /* no other thread or process had this memory when the image
 		       was taken */
 	bool expired;   /* a thread did not stop, but time is left */

@@ -186,6 +186,14 @@ mu_proc_status_filtered(const char *status)
 	return mu_proc_status_number(status, "\nSeccomp:", 0, 10) > 0;
 }
 
+bool
+mu_proc_status_has_cap(const char *status, unsigned cap)
+{
+	int64_t caps = mu_proc_status_number(status, "\nCapEff:", 0, 16);
+
+	return caps >= 0 && (caps >> cap & 1) != 0;
+}
+
 /*
  * Remove the line "Groups" from the LENGTH bytes read so far of STATUS. *CUT is
  * NULL at first and after the end of the line; otherwise the line continues in

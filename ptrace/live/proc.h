@@ -95,6 +95,9 @@ uint64_t mu_proc_status_bytes(const char *status, const char *key);
  */
 bool mu_proc_status_filtered(const char *status);
 
+/* True if capability CAP is effective. */
+bool mu_proc_status_has_cap(const char *status, unsigned cap);
+
 /* The state letter of thread TID of PID (R S D T t Z X ...), or -errno. */
 int mu_proc_state(pid_t pid, pid_t tid);
 

@@ -130,23 +130,63 @@ TEST(thread_in_long_calls)
 
 #define BIG ((size_t)512 << 20)
 
-/*
- * By signal: a fork that takes longer than the stop may last. The threads do
- * not wait for its end, so the image is not used; unless a thread gets no CPU
- * until then, on a busy machine.
- */
-TEST(threads_do_not_wait_for_a_fork)
+/* _i: auto, by ptrace, by signal. */
+TEST_LOOP(fork_would_take_too_long, 0, 3)
 {
 	struct UnreachableMemoryInfo info = { 0 };
 	char *memory = mmap(NULL, BIG, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	pthread_t ticking;
-	bool unused = false;
-	int i;
 
 	ck_assert_ptr_ne(memory, MAP_FAILED);
 	madvise(memory, BIG, MADV_NOHUGEPAGE);
 	memset(memory, 1, BIG);
+	pthread_create(&ticking, NULL, tick, NULL);
+	mu_library.options.stop = (enum mu_stop_option)_i;
+	mu_library.options.max_pause = 10;
+	ck_assert(!GetUnreachableMemory(&info, 10));
+	ck_assert_int_eq(info.status, MEMUNREACHABLE_TIMEOUT);
+	ck_assert_msg(strstr(info.reason, "max_pause=1s allows it") != NULL,
+	    "%s", info.reason);
+	ck_assert_uint_eq(info.pause_ns, 0);
+	mu_library.options.max_pause = 20000;
+	ck_assert_msg(GetUnreachableMemory(&info, 10) || is_refused(&info),
+	    "%s", info.reason);
+	FreeUnreachableMemoryInfo(&info);
+	munmap(memory, BIG);
+}
+
+static char *
+map_file_pages(void)
+{
+	int file = memfd_create("pages", MFD_CLOEXEC);
+	char *memory;
+	size_t i;
+
+	ck_assert_int_eq(ftruncate(file, (off_t)BIG), 0);
+	memory = mmap(NULL, BIG, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
+	ck_assert_ptr_ne(memory, MAP_FAILED);
+	close(file);
+	memory[0] = 1;
+	for (i = 0; i < BIG; i += 4096)
+		(void)*(volatile char *)&memory[i];
+	return memory;
+}
+
+/*
+ * By signal: a fork that takes longer than the stop may last, and than is
+ * foreseen: it copies the page tables of private pages of a file, too, once one
+ * of them was written. The threads do not wait for its end, so the image is not
+ * used; unless a thread gets no CPU until then, on a busy machine.
+ */
+TEST(threads_do_not_wait_for_a_fork)
+{
+	struct UnreachableMemoryInfo info = { 0 };
+	char *memory = map_file_pages();
+	pthread_t ticking;
+	bool unused = false;
+	int i;
+
 	pthread_create(&ticking, NULL, tick, NULL);
 	mu_library.options.stop = MU_STOP_SIGNAL;
 	mu_library.options.max_pause = 5;
