@@ -17,6 +17,7 @@
 #include "lib/check/may_be_in_malloc.h"
 #include "lib/check/naming.h"
 #include "lib/check/outside.h"
+#include "lib/command/clearing.h"
 #include "lib/command/exit_frame.h"
 #include "lib/report/backtrace.h"
 #include "mu/arch/registers.h"
@@ -135,8 +136,9 @@ is_static(const struct mu_snapshot *snap)
 	return true;
 }
 
+/* In libc, but not in memset(). */
 static bool
-is_in_libc(const struct mu_snapshot *snap, pid_t tid)
+may_be_in_libc_malloc(const struct mu_snapshot *snap, pid_t tid)
 {
 	uintptr_t general[MU_PRSTATUS_WORDS] = { 0 };
 	struct iovec set = { general, sizeof(general) };
@@ -147,7 +149,8 @@ is_in_libc(const struct mu_snapshot *snap, pid_t tid)
 		PTRACE_GETREGSET, tid, NT_PRSTATUS, (uintptr_t)&set) != 0)
 		return true;
 	mapping = mu_snapshot_mapping(snap, general[MU_PRSTATUS_PC]);
-	return mapping != NULL && mu_check_end_is_libc(mapping);
+	return mapping != NULL && mu_check_end_is_libc(mapping) &&
+	    !mu_range_has(mu_clearing_in(mapping), general[MU_PRSTATUS_PC]);
 }
 
 /*
@@ -164,7 +167,7 @@ was_in_malloc(const struct mu_snapshot *snap)
 		one.threads = &snap->threads[i];
 		one.num_threads = 1;
 		if (mu_may_be_in_malloc(&one) &&
-		    is_in_libc(snap, one.threads->tid))
+		    may_be_in_libc_malloc(snap, one.threads->tid))
 			return true;
 	}
 	return false;

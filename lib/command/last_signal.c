@@ -9,6 +9,7 @@
 
 #include "heapwalk/heaps/table/table.h"
 #include "lib/command/check_end.h"
+#include "lib/command/clearing.h"
 #include "mu/arch/cpu.h"
 #include "mu/arch/registers.h"
 #include "mu/arena.h"
@@ -28,7 +29,7 @@
 /*
  * A thread in malloc runs by single steps, so that it is stopped as soon as it
  * leaves: one that is nearly always there would hardly be met outside. After so
- * many steps, as for the memory of a large calloc(), it runs for a while.
+ * many steps, as for the memory of a large realloc(), it runs for a while.
  */
 #define STEPS 4096
 #define RUN_NS (2 * 1000 * 1000ull)
@@ -40,7 +41,8 @@ struct mu_last_signal {
 	bool let_go;  /* that thread has continued without it */
 	bool sent;    /* once more, since the thread was let go */
 	bool done;    /* the process is to end */
-	struct mu_range libc;
+	struct mu_range libc;     /* its code */
+	struct mu_range clearing; /* of that, memset() for calloc() */
 	uint64_t next_ns, late_ns;
 };
 
@@ -136,10 +138,9 @@ is_from_outside(const siginfo_t *info, pid_t pid)
 }
 
 /* Empty if there is none, as in a static program. */
-static struct mu_range
-find_libc(pid_t tid)
+static void
+find_libc(struct mu_last_signal *last, pid_t tid)
 {
-	struct mu_range libc = { 0, 0 };
 	struct mu_mapping *mappings;
 	struct mu_arena arena;
 	size_t count, i;
@@ -149,10 +150,11 @@ find_libc(pid_t tid)
 		count = 0;
 	for (i = 0; i < count; i++)
 		if (mappings[i].executable &&
-		    mu_check_end_is_libc(&mappings[i]))
-			libc = mappings[i].range;
+		    mu_check_end_is_libc(&mappings[i])) {
+			last->libc = mappings[i].range;
+			last->clearing = mu_clearing_in(&mappings[i]);
+		}
 	mu_arena_close(&arena);
-	return libc;
 }
 
 static struct mu_traced *
@@ -163,7 +165,7 @@ begin(struct mu_traced_threads *threads, struct mu_traced *thread)
 	if (last == NULL)
 		return NULL;
 	last->signo = thread->signo;
-	last->libc = find_libc(thread->tid);
+	find_libc(last, thread->tid);
 	if (last->libc.end == 0 ||
 	    mu_sys_ptrace(PTRACE_GETSIGINFO, thread->tid, 0,
 		(uintptr_t)&last->info) != 0) {
@@ -179,8 +181,8 @@ begin(struct mu_traced_threads *threads, struct mu_traced *thread)
 
 /* As check_end.c judges it at the end. */
 static bool
-is_in_malloc(
-    const struct mu_traced *thread, struct mu_range libc, uintptr_t *pc)
+is_in_malloc(const struct mu_traced *thread, const struct mu_last_signal *last,
+    uintptr_t *pc)
 {
 	uintptr_t general[MU_PRSTATUS_WORDS] = { 0 };
 	struct iovec set = { general, sizeof(general) };
@@ -191,7 +193,9 @@ is_in_malloc(
 		return false;
 	*pc = general[MU_PRSTATUS_PC];
 	call = mu_arch_call(general);
-	return mu_range_has(libc, *pc) && (call < 0 || mu_heaps_call(call));
+	return mu_range_has(last->libc, *pc) &&
+	    !mu_range_has(last->clearing, *pc) &&
+	    (call < 0 || mu_heaps_call(call));
 }
 
 static bool
@@ -279,7 +283,7 @@ take_stop(struct mu_traced *owner, struct mu_traced *thread)
 
 	thread->stopped = last->done || thread->listens || !may_run ||
 	    mu_sys_now_ns() >= last->late_ns ||
-	    !is_in_malloc(thread, last->libc, &pc);
+	    !is_in_malloc(thread, last, &pc);
 	if (thread->stopped)
 		return;
 	last->let_go |= thread == owner;

@@ -52,7 +52,7 @@ fi
 is_filtered || lost '' $calls
 
 name='a signal waits for malloc'
-for how in raises:23 alarm_asleep:23 alarm_busy:23 alarm_alone:23 \
+for how in raises:23 raises_in_calloc:23 alarm_asleep:23 alarm_busy:23 alarm_alone:23 \
     aborts:134 faults:139; do
 	i=0
 	while [ $i -lt "$runs" ]; do
@@ -64,7 +64,7 @@ for how in raises:23 alarm_asleep:23 alarm_busy:23 alarm_alone:23 \
 done
 
 name='the status stays'
-for how in raises:143 alarm_asleep:142 alarm_busy:142 alarm_alone:142 \
+for how in raises:143 raises_in_calloc:143 alarm_asleep:142 alarm_busy:142 alarm_alone:142 \
     aborts:134 faults:139 ignores:5; do
 	i=0
 	while [ $i -lt "$runs" ]; do

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -470,6 +471,33 @@ raises(char *how)
 	raise(SIGTERM);
 }
 
+#define CLEARED ((size_t)16 << 20)
+
+static void *
+clear(void *unused)
+{
+	void *volatile block;
+
+	for (;;) {
+		block = calloc(1, CLEARED);
+		free(block);
+		__atomic_fetch_add(&up, 1, __ATOMIC_SEQ_CST);
+	}
+	return unused;
+}
+
+/* A thread is nearly always in a calloc() that clears memory. */
+static void
+raises_in_calloc(char *how)
+{
+	mallopt(M_MMAP_THRESHOLD, 2 * CLEARED);
+	mallopt(M_TRIM_THRESHOLD, 4 * CLEARED);
+	start(clear, NULL);
+	while (__atomic_load_n(&up, __ATOMIC_SEQ_CST) < 2)
+		usleep(1000);
+	raises(how);
+}
+
 static void
 aborts(char *how)
 {
@@ -547,6 +575,7 @@ static const struct {
 	{ "exit_after_vfork", exit_after_vfork, true },
 	{ "exit_after_probe", exit_after_probe, true },
 	{ "raises", raises, false },
+	{ "raises_in_calloc", raises_in_calloc, true },
 	{ "aborts", aborts, false },
 	{ "faults", faults, false },
 	{ "alarm_asleep", alarm_asleep, false },
