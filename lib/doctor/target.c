@@ -268,5 +268,7 @@ mu_doctor_target_read(struct mu_doctor_target *target, pid_t pid)
 	    target->mappings, mu_priority_may_be_above(), &target->forked);
 	mu_forked_find(&target->forked, target->living);
 	read_room(target);
+	if (target->tight)
+		target->copy_ns *= MU_COPY_MARGIN;
 	mu_doctor_files_read(target);
 }

@@ -37,6 +37,13 @@ uint64_t mu_copy_pause_of(pid_t pid, size_t threads, size_t mappings, bool lent,
     struct mu_forked *forked);
 
 /*
+ * Where memory is short no thread may run before the copy exists, so there must
+ * be time for one that takes so many times as long as estimated: 256 MiB were
+ * seen to take over 200 ms on a busy machine.
+ */
+#define MU_COPY_MARGIN 4
+
+/*
  * The part of a stop of MAX_PAUSE_NS that is kept for what is read besides the
  * copy, without a little of which that is useless.
  */

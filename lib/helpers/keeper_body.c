@@ -209,6 +209,8 @@ foresee_copy(struct mu_keeper_self *self, size_t num_threads)
 	    self->lender.tid != 0, &self->forked);
 	if (ns < self->asked->copied_ns && !worth_another_copy(self))
 		ns = self->asked->copied_ns;
+	if (self->budget.tight)
+		ns *= MU_COPY_MARGIN;
 	self->fork_ns = ns;
 	ns += mu_copy_pause_beside(most);
 	if (self->forked.watched && mu_pause_fork_waits(tid))

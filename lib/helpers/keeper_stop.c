@@ -103,14 +103,6 @@ read_target(struct mu_keeper_self *self, const struct mu_threads *threads)
 	return MU_OK;
 }
 
-/*
- * The OOM killer does not know a copy that is still being made. If memory is
- * short, no thread may write until the copy exists and is preferred; making one
- * of 256 MiB was seen to take over 200 ms on a busy machine. A copy that waits
- * for the program would take for ever.
- */
-#define HOLD_NS (2 * MU_NS_PER_SEC)
-
 /* When a copy must be there. */
 static uint64_t
 copy_end(const struct mu_keeper_self *self)
@@ -141,14 +133,14 @@ foresee_lateness(struct mu_keeper_self *self, const struct mu_threads *threads)
  * If the process executes a program while the copy shares its descriptors,
  * execve() gives it another table (unshare_files() in kernel/fork.c), and the
  * record locks stay with the copy. So the tables must be separate, or the copy
- * ended, before the process runs.
+ * ended, before the process runs; the last quarter of the stop is for the end.
  */
 static enum mu_status
 part_files(struct mu_keeper_self *self)
 {
 	struct mu_process_copy *copy = &self->work->copy;
 	struct mu_why *why = &self->result->not_forked;
-	uint64_t end_ns = self->work->stop_ns;
+	uint64_t end_ns = self->work->stop_ns - self->asked->max_pause_ns / 4;
 	enum mu_status status = MU_OK;
 
 	if (!self->budget.tight)
@@ -159,7 +151,7 @@ part_files(struct mu_keeper_self *self)
 	}
 	if (self->parted)
 		return MU_OK;
-	mu_process_copy_end(copy, mu_sys_now_ns() + HOLD_NS);
+	mu_process_copy_end(copy, self->work->stop_ns);
 	if (status != MU_OK || mu_sys_now_ns() >= end_ns)
 		return mu_why(why, MU_ERR_TIMEOUT,
 		    "the copy did not leave the descriptors of process %d in"
@@ -196,7 +188,9 @@ give_up_copy(struct mu_keeper_self *self, const struct mu_threads *threads,
 
 /*
  * If there is no room for a copy none is made. Before the target runs, the OOM
- * killer must prefer the copy.
+ * killer must prefer the copy, which it does not know as long as it is being
+ * made. So where memory is short all threads wait for it until the stop is
+ * over, and none is begun without time to spare (MU_COPY_MARGIN).
  */
 static enum mu_status
 make_copy(struct mu_keeper_self *self, struct mu_threads *threads)
@@ -209,7 +203,8 @@ make_copy(struct mu_keeper_self *self, struct mu_threads *threads)
 		status = foresee_lateness(self, threads);
 	if (status != MU_OK)
 		return status;
-	threads->hold_ns = self->budget.tight ? HOLD_NS : 0;
+	threads->hold_ns =
+	    self->budget.tight ? self->work->stop_ns - copy_end(self) : 0;
 	status = mu_process_copy_make(
 	    copy, threads, self->fork_ns, copy_end(self), why);
 	self->result->copied_long = status == MU_ERR_TIMEOUT && copy->pid != 0;
@@ -220,8 +215,10 @@ make_copy(struct mu_keeper_self *self, struct mu_threads *threads)
 	mu_copy_budget_prefer(copy->pid);
 	/* Until then the OOM killer would choose the target. */
 	if (self->budget.tight)
-		status = mu_process_copy_await_stop(
-		    copy, mu_sys_now_ns() + HOLD_NS, why);
+		status =
+		    mu_process_copy_await_stop(copy, self->work->stop_ns, why);
+	if (status != MU_OK)
+		mu_process_copy_end(copy, 0);
 	if (status == MU_OK &&
 	    mu_record_locks_held(copy->pid, mu_sys_now_ns() + LOCKS_NS))
 		status = part_files(self);

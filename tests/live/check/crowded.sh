@@ -170,4 +170,24 @@ for way in $ways; do
 			fail "$unchecked of $runs were not checked"
 	done
 done
+
+# No copy is begun that could be late: no thread may run before it is there.
+if [ -z "${CROWDED_WAYS:-}" ]; then
+	name='little memory and time'
+	mib=300
+	writers=0
+	start '' 20
+	"$command" --stop=fork --max-pause=40ms -p "$pid" >"$work/said" 2>&1
+	status=$?
+	[ $status -eq 3 ] && grep -q 'to copy process .* would stop it for about' \
+		"$work/said" || fail "status $status: $(cat "$work/said")"
+	echo $no_limit >"$limit_file"
+	"$command" --stop=fork --max-pause=40ms -p "$pid" >"$work/said" 2>&1
+	status=$?
+	[ $status -eq 23 ] || grep -q 'max-pause' "$work/said" ||
+		fail "status $status: $(cat "$work/said")"
+	exec 9>&-
+	wait "$pid" || fail "it was killed"
+	pids=
+fi
 [ $failures -eq 0 ]
