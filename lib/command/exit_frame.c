@@ -16,6 +16,8 @@
 #define EXIT_BYTES 64
 #define EXIT_WORDS 8
 
+#define HANDLERS_BYTES 1024 /* of the function that calls the handlers */
+
 /* A word of the stack that is the return address of a direct call. */
 struct call {
 	size_t at; /* its index */
@@ -119,6 +121,32 @@ is_exit(const struct mu_symbol *symbol, uintptr_t word)
 	    word - symbol->range.begin <= EXIT_BYTES;
 }
 
+/*
+ * In a stripped program: the function that calls the handlers is the one that
+ * has called _exit(), which has no frame.
+ */
+static bool
+calls_exit_handlers(const struct frames *frames, const struct call *call)
+{
+	uintptr_t last = frames->words[0];
+
+	return last > call->target && last - call->target <= HANDLERS_BYTES;
+}
+
+/* The function that a call on the stack has begun, and WORD is in; 0: none. */
+static uintptr_t
+function_of(const struct frames *frames, const struct call *inner)
+{
+	const struct call *outer, *end = frames->calls + frames->num_calls;
+
+	for (outer = inner + 1; outer < end; outer++)
+		if (outer->at - inner->at <= EXIT_WORDS &&
+		    outer->target < inner->word &&
+		    inner->word - outer->target <= EXIT_BYTES)
+			return outer->target;
+	return 0;
+}
+
 static void
 set_stack(struct frames *frames, const struct mu_symbol_answer *answers)
 {
@@ -130,9 +158,14 @@ set_stack(struct frames *frames, const struct mu_symbol_answer *answers)
 		if (!call->calls_handlers)
 			continue;
 		symbol = &answers++->symbol;
-		if (!is_exit(symbol, call->word))
+		if (is_exit(symbol, call->word))
+			begin = begin_of(frames, call, symbol->range.begin);
+		else if (symbol->function == NULL &&
+		    calls_exit_handlers(frames, call))
+			begin =
+			    begin_of(frames, call, function_of(frames, call));
+		else
 			continue;
-		begin = begin_of(frames, call, symbol->range.begin);
 		/* The red zone below it counts as alive, too. */
 		if (begin != 0)
 			frames->thread->sp = begin + MU_RED_ZONE;
