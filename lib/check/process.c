@@ -172,7 +172,7 @@ take(void *subject, struct mu_check_look *look)
 		look->pause_ns = result->pause_ns;
 	note_room(process, look);
 	process->late_copies += result->copied_long;
-	process->late = result->late;
+	mu_late_threads_add(&process->late, result->late);
 	if (result->copied_long && result->copy_ns > process->copied_ns)
 		process->copied_ns = result->copy_ns;
 	if (status != MU_OK)

@@ -28,7 +28,7 @@ struct mu_process {
 	size_t kept;        /* and to keep; 0: not known */
 	uint64_t copied_ns; /* longest time of a copy that came too late */
 	unsigned late_copies;
-	pid_t late; /* the thread that did not stop in time; 0: none */
+	struct mu_late_threads late;
 
 	/* what the last one means */
 	bool wiped_wanted;     /* it should have read that memory */

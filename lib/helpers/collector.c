@@ -128,7 +128,7 @@ capture(struct collector *collector, struct mu_threads *threads,
 		mu_priority_raise(&priority);
 	status = mu_threads_stop_listed(
 	    threads, image->stop.until_ns, &image->job.why);
-	image->stop.late = threads->late;
+	mu_late_threads_add(&image->stop.late, threads->late);
 	if (status == MU_OK)
 		status = mu_caller_add(image);
 	if (status == MU_OK)
@@ -201,10 +201,11 @@ collector_body(void *arg)
 	if (status == MU_OK)
 		status = mu_pause_await_interruptible(
 		    image->job.pid, &threads.filtered, &image->job.why);
-	threads.late = image->stop.late;
+	threads.before = image->stop.late;
 	if (status == MU_OK)
-		status = mu_threads_await_late(
-		    &threads, late_until(image), &image->job.why);
+		status = mu_threads_await_late(&threads, late_until(image),
+		    mu_library.options.max_pause * MU_NS_PER_MS,
+		    &image->job.why);
 	/* It takes some milliseconds. */
 	if (status == MU_OK && image->stop.ask_stacks)
 		threads.code.at.back = mu_remote_code_back(image->job.pid);

@@ -27,6 +27,7 @@
 #include "mu/status.h"
 #include "ptrace/live/process_copy.h"
 #include "ptrace/live/program_id.h"
+#include "ptrace/live/threads.h"
 
 enum mu_keeper_method {
 	MU_KEEPER_AUTO, /* a copy; where that is impossible, by reading */
@@ -83,7 +84,7 @@ struct mu_keeper {
 	bool ask_wiped;     /* read memory that fork clears, during the stop */
 	uint64_t copied_ns; /* time of a copy that came too late; 0: none */
 	unsigned late_copies;
-	pid_t late; /* result.late of the last try */
+	struct mu_late_threads late; /* result.late of earlier tries */
 	size_t expected; /* estimate of the bytes to be read besides a copy;
 			    SIZE_MAX: more than fits into a stop */
 	size_t kept;     /* of these at the last look; 0: not known */

@@ -353,9 +353,10 @@ await_late(struct mu_keeper_self *self, struct mu_threads *threads)
 {
 	uint64_t now = mu_sys_now_ns(), end_ns = self->asked->deadline_ns;
 
-	threads->late = self->asked->late;
+	threads->before = self->asked->late;
 	return mu_threads_await_late(threads,
-	    end_ns > now ? now + (end_ns - now) / 2 : now, &self->result->why);
+	    end_ns > now ? now + (end_ns - now) / 2 : now,
+	    self->asked->max_pause_ns, &self->result->why);
 }
 
 /* The threads are stopped in here, within the time limit. */

@@ -9,6 +9,7 @@
 #include "heapwalk/memory/self.h"
 #include "heapwalk/subject/snapshot.h"
 #include "mu/sys.h"
+#include "ptrace/live/threads.h"
 #include "ptrace/live/tracer_stop.h"
 
 /*
@@ -40,8 +41,8 @@ struct mu_stop {
 	bool may_be_urgent; /* its helpers may have a real-time priority */
 	bool alone; /* no other thread or process had this memory when the image
 		       was taken */
-	bool expired;   /* a thread did not stop, but time is left */
-	pid_t late;     /* that thread, if ptrace was tried; 0: none */
+	bool expired; /* a thread did not stop, but time is left */
+	struct mu_late_threads late; /* by ptrace */
 	bool blocked;   /* a thread blocks every signal, perhaps briefly */
 	bool abandoned; /* a thread in the handler still uses the arena */
 

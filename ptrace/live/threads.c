@@ -431,12 +431,12 @@ out_of_time(const struct mu_threads *out, struct mu_why *why)
 }
 
 static struct mu_tracee *
-find_late(const struct mu_threads *out)
+find_tracee(const struct mu_threads *out, pid_t tid)
 {
 	size_t i;
 
-	for (i = 0; out->late != 0 && i < out->count; i++)
-		if (out->tracees[i].tid == out->late)
+	for (i = 0; tid != 0 && i < out->count; i++)
+		if (out->tracees[i].tid == tid)
 			return &out->tracees[i];
 	return NULL;
 }
@@ -458,37 +458,67 @@ may_hold_arena(pid_t pid, pid_t tid)
 	}
 }
 
-/*
- * The thread stays stopped, as it may begin another such call at once. But the
- * locks of malloc are taken before the other threads of our own process stop.
- */
-enum mu_status
-mu_threads_await_late(
-    struct mu_threads *out, uint64_t deadline_ns, struct mu_why *why)
+/* MU_ERR_TIMEOUT: it has not stopped yet. */
+static enum mu_status
+await_one(struct capture *cap, struct mu_tracee *late)
 {
-	struct capture cap = { .out = out, .why = why };
-	struct mu_tracee *late = find_late(out);
-	enum mu_status status;
-	int state;
+	struct mu_threads *out = cap->out;
+	enum mu_status status = seize_one(cap, late);
 
-	if (late == NULL)
-		return MU_OK;
-	mu_wakeup_open(&cap.wakeup, NULL);
-	status = seize_one(&cap, late);
-	if (status == MU_OK && late->state == MU_TRACEE_SEIZED &&
-	    !mu_tracee_await(late, out->pid, &cap.wakeup, deadline_ns)) {
-		state = mu_proc_state(out->pid, late->tid);
-		status = mu_why(why, MU_ERR_TIMEOUT,
-		    "thread %d of process %d is in a long system call (state"
-		    " %c): all others would stay stopped until that is over" MU_CURE
-		    "ask again later",
-		    late->tid, out->pid, state < 0 ? '?' : state);
-	}
-	if (status == MU_OK)
-		avoid_restart(out, late);
-	if (status == MU_OK && out->except != 0 && mu_tracee_stopped(late) &&
+	if (status != MU_OK || late->state != MU_TRACEE_SEIZED)
+		return status;
+	if (!mu_tracee_await(late, out->pid, &cap->wakeup, cap->deadline_ns))
+		return MU_ERR_TIMEOUT;
+	avoid_restart(out, late);
+	if (out->except != 0 && mu_tracee_stopped(late) &&
 	    may_hold_arena(out->pid, late->tid))
 		mu_tracee_detach(late);
+	return MU_OK;
+}
+
+static enum mu_status
+is_in_long_call(struct mu_threads *out, pid_t tid, struct mu_why *why)
+{
+	int state = mu_proc_state(out->pid, tid);
+
+	return mu_why(why, MU_ERR_TIMEOUT,
+	    "thread %d of process %d is in a long system call (state %c): all"
+	    " others would stay stopped until that is over" MU_CURE
+	    "ask again later",
+	    tid, out->pid, state < 0 ? '?' : state);
+}
+
+/*
+ * They stay stopped, as one may begin another such call at once. But the locks
+ * of malloc are taken before the other threads of our own process stop.
+ */
+enum mu_status
+mu_threads_await_late(struct mu_threads *out, uint64_t deadline_ns,
+    uint64_t pause_ns, struct mu_why *why)
+{
+	struct capture cap = {
+		.out = out,
+		.deadline_ns = deadline_ns,
+		.why = why,
+	};
+	const pid_t *tids = out->before.tids;
+	struct mu_tracee *first = find_tracee(out, tids[0]);
+	struct mu_tracee *other = find_tracee(out, tids[1]);
+	enum mu_status status = MU_OK;
+
+	mu_wakeup_open(&cap.wakeup, NULL);
+	if (first != NULL)
+		status = await_one(&cap, first);
+	if (status == MU_ERR_TIMEOUT)
+		status = is_in_long_call(out, tids[0], why);
+	if (mu_sys_now_ns() + pause_ns < deadline_ns)
+		cap.deadline_ns = mu_sys_now_ns() + pause_ns;
+	if (status == MU_OK && other != NULL)
+		status = await_one(&cap, other);
+	else
+		other = NULL;
+	if (status == MU_ERR_TIMEOUT && other != NULL)
+		status = MU_OK; /* the stop waits for it */
 	if (status != MU_OK)
 		mu_threads_release(out);
 	mu_wakeup_close(&cap.wakeup);

@@ -25,9 +25,15 @@ struct mu_threads_hooks {
 	void *ctx;
 };
 
+/* Threads that did not stop in time, the last one first; 0: none. */
+struct mu_late_threads {
+	pid_t tids[2];
+};
+
 struct mu_threads {
 	pid_t pid, except;
 	pid_t late; /* the thread that did not stop in time; 0: none */
+	struct mu_late_threads before; /* of earlier stops; set by the caller */
 	struct mu_tracee *tracees; /* sorted by tid; all stopped after MU_OK */
 	size_t count, max;
 	size_t rescans; /* listings until none showed a new thread; the last one
@@ -57,14 +63,15 @@ enum mu_status mu_threads_list(pid_t pid, pid_t **tids, size_t *count,
 
 /*
  * Stop every thread of PID except EXCEPT (0: none), in three steps. The first,
- * before the stop, initialises OUT and lists the threads. The second is for a
- * thread that did not come to an earlier stop in time, to which the caller sets
- * out->late: it stops that thread alone, while all others run, as it may be in
- * a long system call. MU_ERR_TIMEOUT: nothing is stopped. The third step stops
- * them, and lists them again until a listing shows no new one. A thread that
- * ends is dropped, which is not an error; so is a zombie group leader. After
- * MU_OK all threads were stopped at one moment; only SIGKILL can change that.
- * After a failure all threads are released. OUT is valid until
+ * before the stop, initialises OUT and lists the threads. The second is for
+ * threads that did not come to an earlier stop in time (out->before): it stops
+ * them alone, while all others run, as the first may be in a long system call;
+ * then it waits no longer than PAUSE_NS for the other. MU_ERR_TIMEOUT: the
+ * first did not stop by DEADLINE_NS, and nothing is stopped. The third step
+ * stops them, and lists them again until a listing shows no new one. A thread
+ * that ends is dropped, which is not an error; so is a zombie group leader.
+ * After MU_OK all threads were stopped at one moment; only SIGKILL can change
+ * that. After a failure all threads are released. OUT is valid until
  * mu_threads_release(), also after a failure.
  *
  * MU_ERR_PTRACE_*, MU_ERR_NOT_DUMPABLE, MU_ERR_ALREADY_TRACED,
@@ -74,10 +81,20 @@ enum mu_status mu_threads_list(pid_t pid, pid_t **tids, size_t *count,
  */
 enum mu_status mu_threads_prepare(struct mu_threads *out, pid_t pid,
     pid_t except, struct mu_arena *arena, struct mu_why *why);
-enum mu_status mu_threads_await_late(
-    struct mu_threads *out, uint64_t deadline_ns, struct mu_why *why);
+enum mu_status mu_threads_await_late(struct mu_threads *out,
+    uint64_t deadline_ns, uint64_t pause_ns, struct mu_why *why);
 enum mu_status mu_threads_stop_listed(
     struct mu_threads *out, uint64_t deadline_ns, struct mu_why *why);
+
+/* TID did not stop in time, unless it is 0. */
+static inline void
+mu_late_threads_add(struct mu_late_threads *late, pid_t tid)
+{
+	if (tid == 0 || tid == late->tids[0])
+		return;
+	late->tids[1] = late->tids[0];
+	late->tids[0] = tid;
+}
 
 /*
  * Detach every thread explicitly, each with its signal: the kernel drops a
