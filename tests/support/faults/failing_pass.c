@@ -2,7 +2,28 @@
 
 #include <sys/ptrace.h>
 
+#include "mu/sys.h"
+
 #define PAUSE_US 20000
+
+/*
+ * The thread that asks tells its supervisor that the pass begins or ends: by a
+ * call that no pass makes, and which does nothing.
+ */
+#define SWITCH_CALL SYS_pwrite64
+#define SWITCH_FD (-4712)
+
+static void
+fault_switch(int on)
+{
+	mu_sys4(SWITCH_CALL, SWITCH_FD, 0, on, 0); /* leaves errno */
+}
+
+static bool
+is_switch(const struct seccomp_data *call)
+{
+	return call->nr == SWITCH_CALL && (int)call->args[0] == SWITCH_FD;
+}
 
 static void
 fault_record_clear(struct fault_record *record)
@@ -19,8 +40,9 @@ fault_filter(const struct fault *fault)
 	struct sock_filter one[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 		    offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)fault->nr, 2, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)fault->nr, 3, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SWITCH_CALL, 1, 0),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
 	};
@@ -201,7 +223,9 @@ fault_serve(
 
 	if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &ask) != 0)
 		return;
-	if (__atomic_load_n(&record->in_pass, __ATOMIC_ACQUIRE)) {
+	if (is_switch(&ask.data)) {
+		record->in_pass = ask.data.args[2] != 0;
+	} else if (record->in_pass) {
 		role = fault_role_of(record, (pid_t)ask.pid);
 		fault_note(record, role, &ask.data);
 		if (fault->act == FAULT_NONE && role == fault->role)
@@ -223,22 +247,14 @@ fault_serve(
 
 /* The supervisor's life: until no task with the filter is left. */
 static _Noreturn void
-fault_supervise(
-    int listener, const struct fault *fault, struct fault_record *record)
+fault_supervise(int listener, const struct fault *fault,
+    struct fault_record *record, int end)
 {
 	struct pollfd wait = { listener, POLLIN, 0 };
 
 	while (poll(&wait, 1, 60000) > 0 && (wait.revents & POLLIN) != 0)
 		fault_serve(listener, fault, record);
-	_exit(0);
-}
-
-static void
-fault_switch(const struct failing_pass *failing, int on)
-{
-	if (failing->record != NULL)
-		__atomic_store_n(
-		    &failing->record->in_pass, on, __ATOMIC_RELEASE);
+	_exit(write(end, record, sizeof(*record)) != sizeof(*record));
 }
 
 /* No malloc here: an arena for this thread would be a new mapping. */
@@ -278,9 +294,11 @@ failing_body(void *arg)
 	}
 	errno = 4712;
 	thread_state_look(&state);
-	fault_switch(failing, 1);
+	if (failing->fault != NULL)
+		fault_switch(1);
 	failing->checked = GetUnreachableMemory(&failing->info, 10);
-	fault_switch(failing, 0);
+	if (failing->fault != NULL)
+		fault_switch(0);
 	failing->changed = !thread_state_same(&state);
 	if (failing->files != NULL)
 		setrlimit(RLIMIT_FSIZE, &files);
@@ -292,20 +310,39 @@ failing_body(void *arg)
 static pid_t
 start_supervisor(struct failing_pass *failing)
 {
+	int ends[2];
 	pid_t pid;
 
 	if ((failing->call == NULL && failing->fault == NULL) ||
 	    failing->by_filter)
 		return 0;
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
 	pid = fork();
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0 && failing->fault != NULL)
-		fault_supervise(
-		    failing->listener, failing->fault, failing->record);
+		fault_supervise(failing->listener, failing->fault,
+		    failing->record, ends[1]);
 	if (pid == 0)
 		supervise(failing->listener, failing->call);
 	close(failing->listener);
+	close(ends[1]);
+	failing->record_end = ends[0];
 	return pid;
+}
+
+static void
+receive_record(struct failing_pass *failing)
+{
+	char *at = (char *)failing->record;
+	size_t size = failing->fault != NULL ? sizeof(*failing->record) : 0;
+	ssize_t n;
+
+	while (size > 0 && (n = read(failing->record_end, at, size)) > 0) {
+		at += n;
+		size -= (size_t)n;
+	}
+	ck_assert_uint_eq(size, 0);
+	close(failing->record_end);
 }
 
 bool
@@ -325,6 +362,7 @@ failing_pass_run(struct failing_pass *failing)
 	pthread_join(thread, NULL);
 	failing->acted = failing->by_filter;
 	if (supervisor > 0) {
+		receive_record(failing);
 		ck_assert_int_eq(waitpid(supervisor, &status, 0), supervisor);
 		failing->acted = WIFEXITED(status) && WEXITSTATUS(status) == 0;
 		if (failing->fault != NULL)

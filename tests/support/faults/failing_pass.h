@@ -87,9 +87,12 @@ struct noted_call {
 	uint32_t site;
 };
 
-/* Shared between the program and its supervisor. */
+/*
+ * The supervisor's, which sends it at its end: shared memory would make each
+ * pass nap (see unharmed.c).
+ */
 struct fault_record {
-	int in_pass; /* set by the thread that asks */
+	bool in_pass;
 	pid_t tgid, original;
 	unsigned seen, acts;
 	int acted_on; /* the number of the call */
@@ -124,7 +127,8 @@ struct failing_pass {
 					pass takes: check writes files too */
 	bool by_filter;              /* deny without a supervisor */
 	int listener, installed, go;
-	bool acted; /* the call was met */
+	int record_end; /* of a pipe from the supervisor */
+	bool acted;     /* the call was met */
 	bool checked;
 	bool changed; /* the thread's own errno, signal mask or stack */
 	struct UnreachableMemoryInfo info; /* leaks freed */

@@ -80,6 +80,7 @@ static const struct {
 };
 
 static const struct fault *walk_fault; /* what is spoilt now */
+static struct fault_record record;
 
 const char *
 call_name(int nr)
@@ -222,7 +223,7 @@ walk_begin(struct walk *walk, enum walk_method method, enum fault_role role,
 	mu_library.options.stop = method == METHOD_PTRACE ? MU_STOP_PTRACE
 	    : method == METHOD_SIGNAL                     ? MU_STOP_SIGNAL
 							  : MU_STOP_AUTO;
-	walk->record = unsearched_map(sizeof(*walk->record));
+	walk->record = &record;
 	belongings_begin(&walk->own);
 	walk_pass(walk, &none, &probe);
 	if (!walk->possible) {

@@ -13,32 +13,25 @@
 #define STEADY_USR1 4
 #define STEADY_SIGNAL (SIGRTMIN + 7)
 
+/* Counted by the sender, once the kernel has it. */
+struct steady_sent {
+	unsigned numbers, usr1;
+};
+
+/*
+ * The program reads SENT from a file: for shared memory, which may have moved
+ * pointers, each pass naps for 63 ms (heapwalk/refer/moved.c), and a walk makes
+ * thousands of passes.
+ */
 struct steady {
-	unsigned sent, usr1_sent; /* by the sender, once the kernel has it */
+	int sent;
 	unsigned received, usr1_received, strays;
 	unsigned checked; /* numbers below were seen once */
 	unsigned char seen[STEADY_MAX];
 };
 
 /* Handlers have no other way to it. */
-static struct steady *steady;
-
-/* /tmp is more often a tmpfs. */
-void *
-unsearched_map(size_t size)
-{
-	char path[] = "/var/tmp/mu-test-XXXXXX";
-	int fd = mkstemp(path);
-	void *at;
-
-	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(unlink(path), 0);
-	ck_assert_int_eq(ftruncate(fd, (off_t)size), 0);
-	at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	ck_assert_ptr_ne(at, MAP_FAILED);
-	close(fd);
-	return at;
-}
+static struct steady steady;
 
 static void
 steady_on_number(int signo, siginfo_t *info, void *context)
@@ -48,35 +41,35 @@ steady_on_number(int signo, siginfo_t *info, void *context)
 	(void)signo;
 	(void)context;
 	if (info->si_code != SI_QUEUE || number >= STEADY_MAX) {
-		__atomic_add_fetch(&steady->strays, 1, __ATOMIC_SEQ_CST);
+		__atomic_add_fetch(&steady.strays, 1, __ATOMIC_SEQ_CST);
 		return;
 	}
-	__atomic_add_fetch(&steady->seen[number], 1, __ATOMIC_SEQ_CST);
-	__atomic_add_fetch(&steady->received, 1, __ATOMIC_SEQ_CST);
+	__atomic_add_fetch(&steady.seen[number], 1, __ATOMIC_SEQ_CST);
+	__atomic_add_fetch(&steady.received, 1, __ATOMIC_SEQ_CST);
 }
 
 static void
 steady_on_usr1(int signo)
 {
 	(void)signo;
-	__atomic_add_fetch(&steady->usr1_received, 1, __ATOMIC_SEQ_CST);
+	__atomic_add_fetch(&steady.usr1_received, 1, __ATOMIC_SEQ_CST);
 }
 
 static _Noreturn void
 steady_send(pid_t to, int alive)
 {
 	struct pollfd end = { alive, POLLIN, 0 };
+	struct steady_sent sent = { 0, 0 };
 	union sigval value = { 0 };
-	unsigned number = 0;
 
-	while (poll(&end, 1, STEADY_MS) == 0 && number < STEADY_MAX) {
-		value.sival_int = (int)number;
+	while (poll(&end, 1, STEADY_MS) == 0 && sent.numbers < STEADY_MAX) {
+		value.sival_int = (int)sent.numbers;
 		if (sigqueue(to, STEADY_SIGNAL, value) == 0)
-			__atomic_store_n(
-			    &steady->sent, ++number, __ATOMIC_SEQ_CST);
-		if (number % STEADY_USR1 == 0 && kill(to, SIGUSR1) == 0)
-			__atomic_add_fetch(
-			    &steady->usr1_sent, 1, __ATOMIC_SEQ_CST);
+			sent.numbers++;
+		if (sent.numbers % STEADY_USR1 == 0 && kill(to, SIGUSR1) == 0)
+			sent.usr1++;
+		if (pwrite(steady.sent, &sent, sizeof(sent), 0) < 0)
+			break;
 	}
 	_exit(0);
 }
@@ -88,7 +81,8 @@ steady_begin(void)
 	pid_t pid, self = getpid();
 	int alive[2];
 
-	steady = unsearched_map(sizeof(*steady));
+	steady.sent = memfd_create("sent", MFD_CLOEXEC);
+	ck_assert_int_ge(steady.sent, 0);
 	action.sa_sigaction = steady_on_number;
 	ck_assert_int_eq(sigaction(STEADY_SIGNAL, &action, NULL), 0);
 	action.sa_flags = SA_RESTART;
@@ -107,30 +101,36 @@ steady_begin(void)
 	close(alive[0]);
 }
 
+static struct steady_sent
+steady_sent(void)
+{
+	struct steady_sent sent = { 0, 0 };
+
+	ck_assert_int_ge(pread(steady.sent, &sent, sizeof(sent), 0), 0);
+	return sent;
+}
+
 /* All that were sent until now have come, none of them twice. */
 static void
 steady_check(void)
 {
-	unsigned sent = __atomic_load_n(&steady->sent, __ATOMIC_SEQ_CST);
+	struct steady_sent sent = steady_sent();
 	unsigned usr1 =
-	    __atomic_load_n(&steady->usr1_received, __ATOMIC_SEQ_CST);
+	    __atomic_load_n(&steady.usr1_received, __ATOMIC_SEQ_CST);
 	unsigned once;
 
-	for (; steady->checked < sent; steady->checked++) {
-		while ((once = __atomic_load_n(&steady->seen[steady->checked],
+	for (; steady.checked < sent.numbers; steady.checked++) {
+		while ((once = __atomic_load_n(&steady.seen[steady.checked],
 			    __ATOMIC_SEQ_CST)) == 0)
 			usleep(100); /* for ever: the test's time-out */
-		ck_assert_msg(once == 1, "signal %u came %u times",
-		    steady->checked, once);
+		ck_assert_msg(
+		    once == 1, "signal %u came %u times", steady.checked, once);
 	}
-	ck_assert_uint_eq(
-	    __atomic_load_n(&steady->strays, __ATOMIC_SEQ_CST), 0);
+	ck_assert_uint_eq(__atomic_load_n(&steady.strays, __ATOMIC_SEQ_CST), 0);
 	/* One that was pending has come, or one that was sent since. */
-	while (
-	    usr1 == __atomic_load_n(&steady->usr1_received, __ATOMIC_SEQ_CST))
+	while (usr1 == __atomic_load_n(&steady.usr1_received, __ATOMIC_SEQ_CST))
 		usleep(100);
-	ck_assert_uint_le(
-	    usr1, __atomic_load_n(&steady->usr1_sent, __ATOMIC_SEQ_CST) + 1);
+	ck_assert_uint_le(usr1, steady_sent().usr1 + 1);
 }
 
 /*

@@ -62,14 +62,6 @@ struct unharmed {
 	char mappings[65536];
 };
 
-/*
- * Memory shared with children that no pass searches, as it is a file's. For
- * shared memory that may have moved pointers each pass naps for 63 ms
- * (heapwalk/refer/moved.c), and a walk makes thousands of passes. Where
- * /var/tmp is a tmpfs it is such memory, too.
- */
-void *unsearched_map(size_t size);
-
 void unharmed_on_sigchld(int signo);
 void thread_state_look(struct thread_state *state);
 bool thread_state_same(const struct thread_state *was);
