@@ -26,7 +26,8 @@
 struct calm {
 	pid_t pid, sleeper;
 	uint64_t until_ns;
-	bool filtered; /* a thread has a seccomp filter */
+	bool filtered;
+	int64_t first; /* mu_pause_first_filters(), or -1 */
 };
 
 /* The number of times that the thread has gone to sleep; -1 if not known. */
@@ -58,6 +59,31 @@ waits_for_a_thread(pid_t pid, int tid)
 	}
 }
 
+int64_t
+mu_pause_first_filters(pid_t pid)
+{
+	char status[MU_PROC_STATUS_SIZE];
+	pid_t parent = mu_proc_parent(pid);
+	int64_t count = 0;
+
+	if (mu_proc_inner_pid(pid) == 1)
+		return 1;
+	if (parent != 0 &&
+	    mu_proc_status_read(parent, 0, status, sizeof(status)) > 0)
+		count =
+		    mu_proc_status_number(status, "\nSeccomp_filters:", 0, 10);
+	return count > 0 ? count : 0;
+}
+
+bool
+mu_pause_has_added_filter(const char *status, int64_t first)
+{
+	int64_t count =
+	    mu_proc_status_number(status, "\nSeccomp_filters:", 0, 10);
+
+	return mu_proc_status_filtered(status) && (count < 0 || count > first);
+}
+
 /* The state of a thread, as in mu_proc_state(), from the file with filters. */
 static bool
 is_asleep(struct calm *calm, int tid)
@@ -66,7 +92,9 @@ is_asleep(struct calm *calm, int tid)
 
 	if (mu_proc_status_read(calm->pid, tid, status, sizeof(status)) <= 0)
 		return false;
-	calm->filtered |= mu_proc_status_filtered(status);
+	if (calm->first < 0 && mu_proc_status_filtered(status))
+		calm->first = mu_pause_first_filters(calm->pid);
+	calm->filtered |= mu_pause_has_added_filter(status, calm->first);
 	return strstr(status, "\nState:\tD") != NULL;
 }
 
@@ -101,7 +129,11 @@ visit_thread(void *ctx, int tid)
 enum mu_status
 mu_pause_await_interruptible(pid_t pid, bool *filtered, struct mu_why *why)
 {
-	struct calm calm = { pid, 0, mu_sys_now_ns() + CALM_ALL_NS, false };
+	struct calm calm = {
+		.pid = pid,
+		.until_ns = mu_sys_now_ns() + CALM_ALL_NS,
+		.first = -1,
+	};
 	char path[32];
 
 	mu_text_format(path, sizeof(path), "/proc/%d/task", pid);

@@ -21,10 +21,23 @@
  * Wait until each thread of process PID has been seen outside of
  * uninterruptible sleep or has ended. After a while: MU_ERR_TIMEOUT, and WHY
  * names the thread. FILTERED, unless NULL: whether a thread has a seccomp
- * filter.
+ * filter that the program added.
  */
 enum mu_status mu_pause_await_interruptible(
     pid_t pid, bool *filtered, struct mu_why *why);
+
+/*
+ * The number of seccomp filters that process PID began with, as far as can be
+ * seen: as many as its parent has, or the one of a container's runtime, which
+ * permits restart_syscall(2).
+ */
+int64_t mu_pause_first_filters(pid_t pid);
+
+/*
+ * True if the thread whose file STATUS is has others than those FIRST ones, or
+ * if that is not known (before Linux 5.9).
+ */
+bool mu_pause_has_added_filter(const char *status, int64_t first);
 
 /*
  * The bytes of process PID that would have to be read during a stop: resident

@@ -11,6 +11,7 @@
 #include "mu/procfs.h"
 #include "mu/sys.h"
 #include "mu/text.h"
+#include "ptrace/live/pause.h"
 #include "ptrace/live/proc.h"
 #include "ptrace/live/remote_call.h"
 #include "ptrace/live/wakeup.h"
@@ -193,7 +194,8 @@ reap_by(struct reaping *reaping, struct mu_tracee *tracee)
 
 	threads.filtered = mu_proc_status_read(reaping->pid, tracee->tid,
 			       status, sizeof(status)) <= 0 ||
-	    mu_proc_status_filtered(status);
+	    mu_pause_has_added_filter(
+		status, mu_pause_first_filters(reaping->pid));
 	if (!seize(tracee))
 		return;
 	if (reaping->deadline_ns > now + STOP_NS)

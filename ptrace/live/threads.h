@@ -52,8 +52,8 @@ struct mu_threads {
 			    0: not known */
 	struct mu_remote_code code; /* for calls in them while they are stopped;
 				       zero: not searched yet */
-	bool filtered;              /* a thread has a seccomp filter: see
-				       mu_arch_avoid_restart(). Set by the caller */
+	bool filtered; /* by the program, by a seccomp filter that may not know
+			  restart_syscall(2). Set by the caller */
 	const struct mu_threads_hooks *hooks; /* NULL: none */
 };
 
