@@ -295,7 +295,8 @@ for how in '' b h l a la contained contained_bhla; do
 		inside=
 		[ "$how" = "${how#contained}" ] || inside=$contained
 		# shellcheck disable=SC2086
-		$inside "$command" --limit=1 -- "$work/churn" "-${how#contained}" >>"$work/all" 2>&1
+		$inside "$command" --max-pause=9s --limit=1 -- "$work/churn" \
+			"-${how#contained}" >>"$work/all" 2>&1
 		status=$?
 		[ $status -eq 23 ] || fail "$how: status $status"
 		i=$((i + 1))
