@@ -52,7 +52,7 @@ struct mu_check {
 	struct mu_reach reach; /* rules for references; zero: the default */
 	const char *by_option; /* the same as text; NULL or "": the default */
 	struct mu_core_out *core_out; /* write each image there; or NULL */
-	struct mu_explain explain; /* what else to find out */
+	struct mu_explain explain;    /* what else to find out */
 	bool confirm; /* processes: report only what two looks find */
 	/* Called in the calling thread at the start of each step. */
 	void (*progress)(void *ctx, enum mu_check_step step);

@@ -49,9 +49,9 @@
 
 struct privsep {
 	pid_t target;
-	int fd;    /* its report */
+	int fd;           /* its report */
 	int *const *kept; /* what else it has, up to NULL; or NULL */
-	bool late; /* it took too long, or was stopped too often */
+	bool late;        /* it took too long, or was stopped too often */
 };
 
 struct rights {

@@ -540,6 +540,7 @@ look_and_save(struct mu_cli_options *options)
 	mu_kept_names_open(&writer.names, writer.contents);
 	options->explain.save = &writer;
 	status = put_new_file(&file, options->save, 0600, look(options));
+	options->explain.save = NULL;
 	mu_look_writer_close(&writer);
 	mu_new_file_close(&file);
 	return status;
@@ -572,6 +573,7 @@ look_and_dump(struct mu_cli_options *options)
 	options->core_image = &core;
 	status = put_new_file(
 	    &file, options->core_out, 0600, look_and_save(options));
+	options->core_image = NULL;
 	mu_new_file_close(&file);
 	return status;
 }
@@ -600,6 +602,7 @@ look_at_known(struct mu_cli_options *options)
 		    put_new_file(&file, options->write_baseline, 0644, status);
 	}
 	mu_new_file_close(&file);
+	options->known = NULL;
 	mu_baseline_close(&baseline);
 	return status;
 }
@@ -620,6 +623,7 @@ look_since(struct mu_cli_options *options)
 		options->lost_before = &since;
 		status = look_at_known(options);
 	}
+	options->lost_before = NULL;
 	mu_since_close(&since);
 	return status;
 }

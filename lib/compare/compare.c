@@ -42,11 +42,12 @@ compare(const void *a, const void *b)
 	return p != q ? (p > q ? -1 : 1) : 0;
 }
 
+/* ONE is BEFORE, AFTER, or like both. Live ones need both sides to have some.
+ */
 static void
-add(struct comparing *comparing, const struct mu_past_group *before,
-    const struct mu_past_group *after)
+add(struct comparing *comparing, const struct mu_past_group *one,
+    const struct mu_past_group *before, const struct mu_past_group *after)
 {
-	const struct mu_past_group *one = before != NULL ? before : after;
 	struct change change = { .key = one->key, .lost = one->lost };
 
 	if (before != NULL) {
@@ -57,38 +58,45 @@ add(struct comparing *comparing, const struct mu_past_group *before,
 		change.bytes[1] = after->bytes;
 		change.blocks[1] = after->blocks;
 	}
-	if (change.bytes[0] != change.bytes[1] ||
-	    change.blocks[0] != change.blocks[1])
+	if ((change.lost ||
+		(comparing->pasts[0].typed && comparing->pasts[1].typed)) &&
+	    (change.bytes[0] != change.bytes[1] ||
+		change.blocks[0] != change.blocks[1]))
 		comparing->changes[comparing->count++] = change;
 }
 
-/* Both are sorted. Groups of live blocks are compared if both have them. */
+/* Both are sorted. */
 static bool
 find_changes(struct comparing *comparing)
 {
+	static const struct mu_past_group none;
 	const struct mu_past *pasts = comparing->pasts;
-	const struct mu_past_group *a = pasts[0].groups, *b = pasts[1].groups;
+	const struct mu_past_group *a =
+	    pasts[0].groups == NULL ? &none : pasts[0].groups;
+	const struct mu_past_group *b =
+	    pasts[1].groups == NULL ? &none : pasts[1].groups;
 	const struct mu_past_group *a_end = a + pasts[0].count,
 				   *b_end = b + pasts[1].count;
-	bool typed = pasts[0].typed && pasts[1].typed;
 	int order;
 
 	comparing->changes = calloc(
 	    pasts[0].count + pasts[1].count + 1, sizeof(*comparing->changes));
 	if (comparing->changes == NULL)
 		return false;
-	while (a < a_end || b < b_end) {
-		order = a == a_end ? 1
-		    : b == b_end   ? -1
-				   : mu_past_compare(a, b);
-		if (typed || (order <= 0 ? a : b)->lost)
-			add(comparing, order <= 0 ? a : NULL,
-			    order >= 0 ? b : NULL);
+	while (a < a_end && b < b_end) {
+		order = mu_past_compare(a, b);
+		add(comparing, order <= 0 ? a : b, order <= 0 ? a : NULL,
+		    order >= 0 ? b : NULL);
 		a += order <= 0;
 		b += order >= 0;
 	}
-	qsort(comparing->changes, comparing->count, sizeof(*comparing->changes),
-	    compare);
+	for (; a < a_end; a++)
+		add(comparing, a, a, NULL);
+	for (; b < b_end; b++)
+		add(comparing, b, NULL, b);
+	if (comparing->count > 0)
+		qsort(comparing->changes, comparing->count,
+		    sizeof(*comparing->changes), compare);
 	return true;
 }
 

@@ -36,8 +36,9 @@ struct mu_search {
 	size_t limit;                   /* number of entries; 0: only count */
 	bool contents;                  /* of entries */
 	enum mu_by by;                  /* how entries are grouped */
-	bool list;               /* all entries, even if there are groups */
-	bool keep;               /* the caller reads blocks, too */
+	bool list;         /* all entries, even if there are groups */
+	bool keep;         /* the caller reads blocks, too */
+	bool known_owners; /* leave out what known blocks lead to, as well */
 	mu_words_filter *filter; /* as in struct mu_blocks */
 	void (*step)(struct mu_search *search, enum mu_search_step step);
 	void *ctx; /* for STEP */
@@ -53,7 +54,6 @@ struct mu_search {
 	/* Blocks that are not reported, with KEEP; see mu_known_leave_out(). */
 	const struct mu_known *known;
 	size_t num_known;
-	bool known_owners; /* and what only they lead to */
 
 	/* The answer, as far as the search got. */
 	struct mu_heap heap;

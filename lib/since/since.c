@@ -22,24 +22,34 @@ add(struct mu_since *since, struct mu_range range, uint64_t mark,
 }
 
 static enum mu_status
+take_lost(struct mu_since *since, const struct mu_look_file *look,
+    const char *file, struct mu_why *why)
+{
+	size_t i;
+
+	for (i = 0; i < look->num_lost; i++)
+		if (!add(since, look->lost[i], look->marks[i], MU_KNOWN_MARK))
+			return mu_why(why, MU_ERR_NO_MEMORY,
+			    "no memory for the blocks of %s",
+			    mu_safe_argument(file).text);
+	since->pid = look->outcome.pid;
+	return MU_OK;
+}
+
+static enum mu_status
 take_look(
     struct mu_since *since, const char *file, size_t limit, struct mu_why *why)
 {
 	struct mu_look_file *look = calloc(1, sizeof(*look));
-	enum mu_status status = look == NULL
-	    ? mu_why(why, MU_ERR_NO_MEMORY, "no memory for a saved look")
-	    : mu_look_file_open(look, file, limit, why);
-	size_t i;
+	enum mu_status status;
 
-	for (i = 0; status == MU_OK && i < look->num_lost; i++)
-		if (!add(since, look->lost[i], look->marks[i], MU_KNOWN_MARK))
-			status = mu_why(why, MU_ERR_NO_MEMORY,
-			    "no memory for the blocks of %s",
-			    mu_safe_argument(file).text);
-	if (look != NULL) {
-		since->pid = look->outcome.pid;
-		mu_look_file_close(look);
-	}
+	if (look == NULL)
+		return mu_why(
+		    why, MU_ERR_NO_MEMORY, "no memory for a saved look");
+	status = mu_look_file_open(look, file, limit, why);
+	if (status == MU_OK)
+		status = take_lost(since, look, file, why);
+	mu_look_file_close(look);
 	free(look);
 	return status;
 }

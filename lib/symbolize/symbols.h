@@ -17,10 +17,10 @@
 
 #include "lib/symbolize/loaded.h"
 
-struct mu_cache;    /* lib/symbolize/cache.h */
+struct mu_cache;      /* lib/symbolize/cache.h */
 struct mu_kept_names; /* lib/symbolize/kept_names.h */
-struct mu_unloaded; /* heapwalk/recorded/recorded.h */
-struct Dwfl_Module; /* elfutils/libdwfl.h */
+struct mu_unloaded;   /* heapwalk/recorded/recorded.h */
+struct Dwfl_Module;   /* elfutils/libdwfl.h */
 
 /* Of the one who asks. */
 struct mu_patience {

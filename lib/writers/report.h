@@ -38,7 +38,7 @@ struct mu_report {
 	struct mu_report_baseline *baseline;
 
 	/* names of addresses */
-	struct mu_naming *naming; /* the command's; NULL: none */
+	struct mu_naming *naming;   /* the command's; NULL: none */
 	struct mu_saved_look *look; /* has them, if it is of one; or NULL */
 	struct mu_kept_names *kept; /* records them for a saved look; or NULL */
 	struct mu_names names;

@@ -130,8 +130,8 @@ since 0 "^ *0 bytes in 0 unreachable"
 echo 3 >&9
 await grep -q lost "$said"
 since 23 " 3 × Session"
-"$command" -q --since "$look" "$look" >"$work/answer" 2>&1
-[ $? -eq 0 ] || fail "status of a look since itself"
+"$command" -q --since "$look" "$look" >"$work/answer" 2>&1 ||
+	fail "status of a look since itself"
 "$command" -q --since "$look" -p $$ >"$work/answer" 2>&1
 [ $? -eq 3 ] || fail "status of a look since one at another process"
 has "$work/answer" "--baseline"
