@@ -140,10 +140,12 @@ put_head(struct mu_watch_outputs *outputs, const struct mu_out *out,
 static bool
 flush_lines(const struct mu_watch_outputs *outputs, struct mu_why *why)
 {
+	errno = 0;
 	if (mu_output_flush(outputs->lines) &&
 	    (outputs->csv == NULL || mu_output_flush(outputs->csv)))
 		return true;
-	mu_why(why, MU_ERR_RESOURCES, "a line could not be written");
+	mu_why(why, MU_ERR_RESOURCES, "a line could not be written%s%s",
+	    errno == 0 ? "" : ": ", errno == 0 ? "" : strerror(errno));
 	return false;
 }
 

@@ -225,6 +225,10 @@ status=$?
 [ $status -eq 0 ] || fail "exit status $status"
 like "$out" '^3 rounds left behind nothing$'
 like "$work/err" 'round 3 ended by exit status 7$'
+"$command" watch -q -p "$pid" --count=2 --every=20ms >/dev/full 2>"$work/err"
+status=$?
+[ $status -eq 3 ] || fail "exit status $status"
+like "$work/err" 'could not be written: No space left on device$'
 "$command" watch -p "$pid" --rounds=3 --round="kill -9 $pid" -o "$out" \
 	2>"$work/err" 9>&-
 status=$?
