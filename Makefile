@@ -281,6 +281,7 @@ INSTALLED := \
 	$(MAN1:%=%:$(MANDIR)/man1) \
 	$(MAN3:%=%:$(MANDIR)/man3) $(MAN5:%=%:$(MANDIR)/man5) $(MAN7:%=%:$(MANDIR)/man7) \
 	$(BUILD)/memunreachable:$(BINDIR) \
+	lib/glue/memunreachable-memcheck:$(BINDIR) \
 	lib/glue/pytest/pytest_memunreachable.py:$(PYTHONDIR) \
 	$(patsubst %,lib/glue/pytest/dist-info/%:$(PYTHONDIR)/pytest_memunreachable-$(VERSION).dist-info, \
 		METADATA entry_points.txt) \
@@ -294,6 +295,7 @@ install: all ## install below $(DESTDIR)$(PREFIX)
 		"$(DESTDIR)$${item##*:}/$$(basename "$${item%%:*}")" || exit 1; \
 	done
 	$(Q)chmod 755 $(DESTDIR)$(BINDIR)/memunreachable \
+		$(DESTDIR)$(BINDIR)/memunreachable-memcheck \
 		$(DESTDIR)$(LIBDIR)/$(SO_FULL) $(DESTDIR)$(LIBDIR)/$(RECORDER_SO_FULL)
 	$(Q)ln -sf $(SO_FULL) $(DESTDIR)$(LIBDIR)/$(SO)
 	$(Q)ln -sf $(SO) $(DESTDIR)$(LIBDIR)/libmemunreachable.so

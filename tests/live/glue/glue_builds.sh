@@ -74,7 +74,7 @@ if has_tool cmake ctest; then
 	cat >"$work/cmake/CMakeLists.txt" <<'END'
 cmake_minimum_required(VERSION 3.15)
 project(play C CXX)
-enable_testing()
+include(CTest)
 find_package(memunreachable 0.1 REQUIRED)
 find_package(memunreachable 9.0 QUIET)
 if(memunreachable_FOUND)
@@ -108,13 +108,23 @@ TEST(Listened, Loses)
 END
 	{
 		cmake -S "$work/cmake" -B "$work/cmake/b" \
-			-DCMAKE_PREFIX_PATH="$prefix" &&
+			-DCMAKE_PREFIX_PATH="$prefix" \
+			-DMEMORYCHECK_COMMAND="$PWD/lib/glue/memunreachable-memcheck" \
+			-DMEMORYCHECK_TYPE=Valgrind &&
 			cmake --build "$work/cmake/b"
 	} >"$work/out" 2>&1 || fail "cmake"
 	(cd "$work/cmake/b" && ctest --output-on-failure -E listened) >"$work/out" 2>&1
 	like "$work/out" '75% tests passed, 1 tests? failed out of 4'
 	like "$work/out" '2 - second \(Failed\)'
 	has "$work/out" '24 bytes in 1 allocation unreachable'
+	# The two that are added by add_test().
+	printf 'add_test(NAME clean COMMAND program)\n' >>"$work/cmake/CMakeLists.txt"
+	(cd "$work/cmake/b" && cmake . && ctest -T memcheck -R 'plain|clean') \
+		>"$work/out" 2>&1
+	has "$work/out" 'Memory Leak - 1'
+	like "$work/out" 'MemCheck #[0-9]+: clean \.+ +Passed'
+	cat "$work"/cmake/b/Testing/*/DynamicAnalysis.xml >"$work/out"
+	has "$work/out" '<Defect type="Memory Leak">1</Defect>'
 	if [ -f "$build/libmemunreachable-gtest-main.a" ]; then
 		(cd "$work/cmake/b" && ctest -V -R listened) >"$work/out" 2>&1
 		has "$work/out" 'Listened.Loses lost 24 bytes in 1 allocation'
