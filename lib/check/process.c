@@ -61,18 +61,24 @@ remember_locks(struct mu_process *process, const struct mu_check_look *look)
 	    heap->num_locks * sizeof(*heap->locks));
 }
 
-/* Memory was too short to make or keep a copy. */
+/* Memory was too short to make or keep a copy, or the copy was killed. */
 static void
-note_room(struct mu_process *process, const struct mu_check_look *look)
+note_no_copy(struct mu_process *process, const struct mu_check_look *look)
 {
 	const struct mu_keeper *keeper = &process->keeper;
 
 	process->lost =
 	    keeper->lost != MU_OK && keeper->lost != MU_ERR_HEAP_INCONSISTENT;
-	if (keeper->result.no_room.text[0] != '\0')
-		process->no_room = keeper->result.no_room;
-	else if (keeper->lost == MU_ERR_NO_MEMORY)
-		process->no_room = look->why;
+	if (keeper->result.no_room.text[0] != '\0') {
+		process->no_copy = MU_ERR_NO_MEMORY;
+		process->no_copy_why = keeper->result.no_room;
+	} else if (keeper->lost == MU_ERR_NO_MEMORY) {
+		process->no_copy = MU_ERR_NO_MEMORY;
+		process->no_copy_why = look->why;
+	} else if (keeper->lost == MU_ERR_HELPER_DIED) {
+		process->no_copy = mu_why(&process->no_copy_why,
+		    MU_ERR_HELPER_DIED, "the copy was killed");
+	}
 }
 
 static void
@@ -170,7 +176,7 @@ take(void *subject, struct mu_check_look *look)
 	look->why = result->why;
 	if (result->pause_ns > look->pause_ns)
 		look->pause_ns = result->pause_ns;
-	note_room(process, look);
+	note_no_copy(process, look);
 	process->late_copies += result->copied_long;
 	mu_late_threads_add(&process->late, result->late);
 	if (result->copied_long && result->copy_ns > process->copied_ns)
@@ -210,7 +216,7 @@ note(void *subject, struct mu_check_look *look)
 	process->num_locks = 0;
 	look->status = keeper->lost;
 	look->why = keeper->result.why;
-	note_room(process, look);
+	note_no_copy(process, look);
 }
 
 static bool
@@ -276,12 +282,12 @@ explain(const void *subject, struct mu_check_look *look)
 {
 	const struct mu_process *process = subject;
 
-	if (process->no_room.text[0] != '\0' &&
+	if (process->no_copy != MU_OK &&
 	    (look->status == MU_ERR_TIMEOUT ||
 		look->status == MU_ERR_NO_MEMORY) &&
-	    strcmp(process->no_room.text, look->why.text) != 0) {
-		mu_why_after(&look->why, &process->no_room, "; ");
-		look->status = MU_ERR_NO_MEMORY;
+	    strcmp(process->no_copy_why.text, look->why.text) != 0) {
+		mu_why_after(&look->why, &process->no_copy_why, "; ");
+		look->status = process->no_copy;
 	}
 }
 

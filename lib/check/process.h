@@ -31,11 +31,12 @@ struct mu_process {
 	struct mu_late_threads late;
 
 	/* what the last one means */
-	bool wiped_wanted;     /* it should have read that memory */
-	bool stacks_wanted;    /* it should have read the alternate stacks */
-	bool lost;             /* the copy was killed while it was read */
-	struct mu_why no_room; /* no memory for a copy; or empty */
-	unsigned stack_tries;  /* looks that read alternate stacks */
+	bool wiped_wanted;      /* it should have read that memory */
+	bool stacks_wanted;     /* it should have read the alternate stacks */
+	bool lost;              /* the copy was killed while it was read */
+	enum mu_status no_copy; /* why there is no copy; or MU_OK */
+	struct mu_why no_copy_why;
+	unsigned stack_tries; /* looks that read alternate stacks */
 };
 
 #endif

@@ -31,7 +31,10 @@ answer() {
 	esac
 	case $status in
 	3) grep -qE "$causes" "$work/report" ||
-		fail "no cause: $(head -n 3 "$work/report")" ;;
+		fail "no cause: $(head -n 3 "$work/report")"
+		[ ! -e "$work/killed" ] || [ "$name" != --stop=auto ] ||
+			! grep -q 'not checked: timed out: to read' "$work/report" ||
+			fail "the copy is not named: $(head -n 3 "$work/report")" ;;
 	23) grep -q 'in 5 unreachable' "$work/report" ||
 		fail "not five: $(head -n 3 "$work/report")" ;;
 	esac
