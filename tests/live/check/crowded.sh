@@ -179,8 +179,10 @@ if [ -z "${CROWDED_WAYS:-}" ]; then
 	start '' 20
 	"$command" --stop=fork --max-pause=40ms -p "$pid" >"$work/said" 2>&1
 	status=$?
-	[ $status -eq 3 ] && grep -q 'to copy process .* would stop it for about' \
-		"$work/said" || fail "status $status: $(cat "$work/said")"
+	if [ $status -ne 3 ] ||
+		! grep -q 'to copy process .* would stop it for about' "$work/said"; then
+		fail "status $status: $(cat "$work/said")"
+	fi
 	echo $no_limit >"$limit_file"
 	"$command" --stop=fork --max-pause=40ms -p "$pid" >"$work/said" 2>&1
 	status=$?

@@ -48,8 +48,8 @@ outlive(const char *folder)
 	int i;
 
 	/*
-	 * No SIGCHLD: these are counted. Not fork() in the child: another thread
-	 * may have held a lock of malloc, which that takes, for ever.
+	 * No SIGCHLD: these are counted. Not fork() in the child: another
+	 * thread may have held a lock of malloc, which that takes, for ever.
 	 */
 	child = (pid_t)syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);
 	ck_assert_int_ge(child, 0);
