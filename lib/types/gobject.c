@@ -14,8 +14,9 @@
 
 #define GLIB "/libglib-2.0.so"
 #define GOBJECT "/libgobject-2.0.so"
-#define DATA_MAX ((size_t)1 << 18) /* bytes of GLib's data */
-#define FIRST_QUARKS 1024          /* the types of GLib are among them */
+#define DATA_MAX ((size_t)1 << 18)       /* bytes of GLib's data */
+#define TABLE_STEP ((size_t)2048 * WORD) /* by which the table grows */
+#define FIRST_QUARKS 1024                /* the types of GLib are among them */
 #define QUARKS_MAX ((uint32_t)1 << 24)
 
 /* struct _TypeNode, as far as it is read */
@@ -268,7 +269,10 @@ find_own(struct mu_gobjects *gobjects, const struct mu_symbols *symbols,
 	struct instance_data data;
 	struct node node;
 
-	if (head->begin == gobjects->quarks)
+	/* GLib leaves the smaller table for those who may be reading it. */
+	if (head->begin == gobjects->quarks ||
+	    (head->size % TABLE_STEP == WORD && head->words[0] == 0 &&
+		is_table(symbols, head->begin)))
 		return "strings of GLib's quarks";
 	if (read_type(gobjects, symbols, head->begin, &node, &data))
 		return "GType class";

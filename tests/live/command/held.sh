@@ -201,6 +201,13 @@ int main(void)
 	g_object_ref_sink(twice);
 	g_object_ref(twice);
 	once = g_object_new(G_TYPE_BINDING_GROUP, NULL);
+	/* GLib loses its smaller table of these. */
+	for (int i = 0; i < 3000; i++) {
+		char quark[24];
+
+		snprintf(quark, sizeof(quark), "quark %d", i);
+		g_quark_from_string(quark);
+	}
 	printf("ready twice %p once %p\n", (void *)twice, (void *)once);
 	fflush(stdout);
 	while (read(0, &byte, 1) > 0)
@@ -218,6 +225,10 @@ elif "${CC:-cc}" -g -o "$work/objects" "$work/objects.c" $flags; then
 	"$command" -q --all --why="$(word once)" -p "$pid" >"$work/text" 2>"$err"
 	has "$work/text" "-> GBindingGroup, block of "
 	has_no "$work/text" "ref_count"
+	# An old word of the stack may lead to the table.
+	"$command" -q --in-use -p "$pid" >"$work/text" 2>"$err"
+	like "$work/text" \
+	    "(1 block: 1 × |16392 bytes, )strings of GLib's quarks"
 	let_go
 else
 	fail "not compiled"
