@@ -34,8 +34,8 @@ struct mu_search {
 	struct mu_arena *tables;
 	uint64_t begin_ns, deadline_ns; /* CLOCK_MONOTONIC */
 	size_t limit;                   /* number of entries; 0: only count */
-	bool contents;                  /* of entries */
 	enum mu_by by;                  /* how entries are grouped */
+	bool contents;                  /* of entries */
 	bool list;         /* all entries, even if there are groups */
 	bool keep;         /* the caller reads blocks, too */
 	bool known_owners; /* leave out what known blocks lead to, as well */

@@ -49,7 +49,7 @@ struct mu_library {
 	struct mu_exit_stack exit_stack;     /* set by the constructor */
 	struct mu_filters filters;           /* set by the constructor */
 	struct mu_test_case test_case;
-	unsigned passes_by_image;            /* see lib/pass/in_place.c */
+	unsigned passes_by_image; /* see lib/pass/in_place.c */
 	int log_error;    /* errno of the last log that lost lines; atomic */
 	int exit_status;  /* that at_exit requests; 0: none */
 	int pid;          /* set by the constructor */

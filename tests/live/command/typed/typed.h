@@ -1,10 +1,10 @@
 /*
  * A program of the corpus tells what it lost and what it holds. Each line of
  * its output is "lost", "held" or "also", an address, and the name that a
- * report should have; "*" in a name stands for anything, "|" is between names of
- * which each is right. Those with "also" are
- * names of blocks that only their container knows. The output ends with
- * "ready"; the program waits for the end of its input.
+ * report should have; "*" in a name stands for anything, "|" is between names
+ * of which each is right. Those with "also" are names of blocks that only their
+ * container knows. The output ends with "ready"; the program waits for the end
+ * of its input.
  */
 #ifndef TESTS_LIVE_COMMAND_TYPED_TYPED_H
 #define TESTS_LIVE_COMMAND_TYPED_TYPED_H
