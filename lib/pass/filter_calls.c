@@ -13,9 +13,24 @@
 
 #include "lib/pass/exit_check.h"
 #include "lib/state/library.h"
+#include "mu/arch/cpu.h"
 #include "mu/sys.h"
 
 #define ARGUMENTS 6 /* of a system call, at most */
+
+/* What syscall() jumps to. */
+#define JUMPED_TO __attribute__((used, visibility("hidden")))
+
+JUMPED_TO long mu_filter_calls_watched(
+    long nr, long a, long b, long c, long d, long e, long f);
+JUMPED_TO long mu_filter_calls_failed(long result);
+
+long
+mu_filter_calls_failed(long result)
+{
+	errno = (int)-result;
+	return -1;
+}
 
 /* True if the call adds a filter. */
 static bool
@@ -54,17 +69,7 @@ make_call(long nr, const long *arguments)
 		return result;
 	if (first)
 		mu_filters_take_back(filters);
-	errno = (int)-result;
-	return -1;
-}
-
-static void
-take_arguments(long *arguments, unsigned count, va_list list)
-{
-	unsigned i;
-
-	for (i = 0; i < count; i++)
-		arguments[i] = va_arg(list, long);
+	return mu_filter_calls_failed(result);
 }
 
 __attribute__((visibility("default"))) int
@@ -72,21 +77,27 @@ prctl(int option, ...)
 {
 	long arguments[ARGUMENTS] = { option };
 	va_list list;
+	unsigned i;
 
 	va_start(list, option);
-	take_arguments(arguments + 1, 4, list);
+	for (i = 1; i < 5; i++)
+		arguments[i] = va_arg(list, long);
 	va_end(list);
 	return (int)make_call(SYS_prctl, arguments);
 }
 
-__attribute__((visibility("default"))) long
-syscall(long nr, ...)
+long
+mu_filter_calls_watched(long nr, long a, long b, long c, long d, long e, long f)
 {
-	long arguments[ARGUMENTS];
-	va_list list;
+	const long arguments[ARGUMENTS] = { a, b, c, d, e, f };
 
-	va_start(list, nr);
-	take_arguments(arguments, ARGUMENTS, list);
-	va_end(list);
 	return make_call(nr, arguments);
 }
+
+/*
+ * Any other call is made without a frame, as libc makes it: clone() may return
+ * on another stack, which has no more than the address to return to.
+ */
+#define SYSCALL(...) MU_ARCH_SYSCALL(__VA_ARGS__)
+SYSCALL(syscall, __NR_prctl, __NR_seccomp, mu_filter_calls_watched,
+    mu_filter_calls_failed);

@@ -128,6 +128,8 @@ for end in exit_beside_filter exit_after_vfork exit_after_probe; do
 	has_no "$err" "not be checked at its end:"
 done
 
+[ "$(uname -m)" != x86_64 ] || preloaded 23 '' exit_after_clone
+
 # Its check is given up, and the program ends.
 name='a command that is killed'
 i=0

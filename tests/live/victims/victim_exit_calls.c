@@ -462,6 +462,34 @@ exit_after_probe(char *how)
 	exit(0);
 }
 
+#ifdef __x86_64__
+#define PASSED 7
+
+static void
+end_child(void)
+{
+	syscall(SYS_exit, PASSED);
+}
+
+/* The child returns from syscall() on its own stack: libc's has no frame. */
+static void
+exit_after_clone(char *how)
+{
+	static uintptr_t stack[4096] __attribute__((aligned(16)));
+	uintptr_t *top = &stack[4000];
+	int status;
+	long child;
+
+	(void)how;
+	*top = (uintptr_t)end_child;
+	child = syscall(SYS_clone, CLONE_VM | SIGCHLD, top, NULL, NULL, 0);
+	if (waitpid((pid_t)child, &status, 0) != child || !WIFEXITED(status) ||
+	    WEXITSTATUS(status) != PASSED)
+		abort();
+	exit(0);
+}
+#endif
+
 /* Signals that end the program: how they come. */
 static void
 raises(char *how)
@@ -574,6 +602,9 @@ static const struct {
 	{ "exit_beside_filter", exit_beside_filter, true },
 	{ "exit_after_vfork", exit_after_vfork, true },
 	{ "exit_after_probe", exit_after_probe, true },
+#ifdef __x86_64__
+	{ "exit_after_clone", exit_after_clone, true },
+#endif
 	{ "raises", raises, false },
 	{ "raises_in_calloc", raises_in_calloc, true },
 	{ "aborts", aborts, false },

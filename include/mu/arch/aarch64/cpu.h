@@ -115,6 +115,21 @@ mu_arch_tp(void)
 		".cfi_restore x30\n\tret\n\t"                              \
 		".cfi_endproc\n\t.size " #name ", .-" #name)
 
+#define MU_ARCH_SYSCALL(name, first, second, body, failed)                 \
+	__asm__(".text\n\t.globl " #name "\n\t.hidden " #body "\n\t"       \
+		".hidden " #failed "\n\t"                                  \
+		".type " #name ", %function\n\t.p2align 2\n" #name ":\n\t" \
+		".cfi_startproc\n\thint #34\n\t" /* bti c */               \
+		"cmp x0, #" #first "\n\tb.eq 1f\n\t"                       \
+		"cmp x0, #" #second "\n\tb.eq 1f\n\t"                      \
+		"mov x8, x0\n\tmov x0, x1\n\tmov x1, x2\n\t"               \
+		"mov x2, x3\n\tmov x3, x4\n\tmov x4, x5\n\t"               \
+		"mov x5, x6\n\tsvc #0\n\t"                                 \
+		"cmn x0, #4095\n\tb.cs 2f\n\tret\n\t"                      \
+		"1: b " #body "\n\t"                                       \
+		"2: b " #failed "\n\t"                                     \
+		".cfi_endproc\n\t.size " #name ", .-" #name)
+
 /* The kernel takes tls before the child's tid word here. */
 static inline long
 mu_arch_clone(unsigned long flags, void *stack_top, int *tid,

@@ -104,6 +104,22 @@ mu_arch_tp(void)
 		"addq $72, %rsp\n\t.cfi_adjust_cfa_offset -72\n\tret\n\t" \
 		".cfi_endproc\n\t.size " #name ", .-" #name)
 
+#define MU_ARCH_SYSCALL(name, first, second, body, failed)           \
+	__asm__(".text\n\t.globl " #name "\n\t.hidden " #body "\n\t" \
+		".hidden " #failed "\n\t"                            \
+		".type " #name ", %function\n" #name ":\n\t"         \
+		".cfi_startproc\n\tendbr64\n\t"                      \
+		"cmpq $" #first ", %rdi\n\tje 1f\n\t"                \
+		"cmpq $" #second ", %rdi\n\tje 1f\n\t"               \
+		"movq %rdi, %rax\n\tmovq %rsi, %rdi\n\t"             \
+		"movq %rdx, %rsi\n\tmovq %rcx, %rdx\n\t"             \
+		"movq %r8, %r10\n\tmovq %r9, %r8\n\t"                \
+		"movq 8(%rsp), %r9\n\tsyscall\n\t"                   \
+		"cmpq $-4095, %rax\n\tjae 2f\n\tret\n\t"             \
+		"1: jmp " #body "\n\t"                               \
+		"2: movq %rax, %rdi\n\tjmp " #failed "\n\t"          \
+		".cfi_endproc\n\t.size " #name ", .-" #name)
+
 static inline long
 mu_arch_clone(unsigned long flags, void *stack_top, int *tid,
     void (*fn)(void *), void *arg)
