@@ -46,6 +46,17 @@ struct capture {
 /* How long a release waits for threads that have not stopped yet. */
 #define RELEASE_NS (200 * 1000 * 1000ull)
 
+/* True if the thread has a seccomp filter, or if that is not known. */
+static bool
+is_filtered(const struct mu_threads *threads, const struct mu_tracee *tracee)
+{
+	char status[MU_PROC_STATUS_SIZE];
+
+	return mu_proc_status_read(
+		   threads->pid, tracee->tid, status, sizeof(status)) <= 0 ||
+	    mu_proc_status_filtered(status);
+}
+
 /*
  * Done as soon as a thread has stopped, since it goes on if we are killed, and
  * before each release, also of one that stops late.
@@ -59,7 +70,8 @@ avoid_restart(const struct mu_threads *threads, const struct mu_tracee *tracee)
 	if (threads->filtered && mu_tracee_stopped(tracee) &&
 	    mu_sys_ptrace(PTRACE_GETREGSET, tracee->tid, NOTE_PRSTATUS,
 		(uintptr_t)&set) == 0 &&
-	    set.iov_len == sizeof(general) && mu_arch_avoid_restart(general))
+	    set.iov_len == sizeof(general) && mu_arch_avoid_restart(general) &&
+	    is_filtered(threads, tracee))
 		mu_sys_ptrace(PTRACE_SETREGSET, tracee->tid, NOTE_PRSTATUS,
 		    (uintptr_t)&set);
 }
