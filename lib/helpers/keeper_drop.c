@@ -16,6 +16,10 @@
 #define END_NS (10 * MU_NS_PER_SEC)
 #define END_NAP_NS (1000 * 1000ull)
 
+/* Time for a copy to appear that was being made when the keeper was killed. */
+#define APPEAR_NS (200 * 1000 * 1000ull)
+#define APPEAR_NAP_NS (10 * 1000 * 1000ull)
+
 /* Time to end the copy: for one try, and for all. */
 #define ONE_DROP_NS MU_NS_PER_SEC
 #define DROP_NS (60 * MU_NS_PER_SEC)
@@ -78,6 +82,23 @@ mu_keeper_drop(struct mu_keeper_work *work, struct mu_lender *lender)
 	} while (status != MU_OK && mu_sys_now_ns() < end_ns);
 }
 
+/*
+ * The keeper may have been killed before it knew of its copy. That runs, and so
+ * ends.
+ */
+static void
+drop_unknown(const struct mu_keeper_work *work)
+{
+	uint64_t now_ns = mu_sys_now_ns(), end_ns = now_ns + APPEAR_NS;
+	pid_t target = work->asked.target;
+
+	while (!mu_process_copy_any_left(target) && now_ns < end_ns) {
+		mu_sys_sleep_ns(APPEAR_NAP_NS);
+		now_ns = mu_sys_now_ns();
+	}
+	mu_process_copy_drop_left(target, 0, now_ns + ONE_DROP_NS);
+}
+
 /* Until it is a zombie no thread need be stopped to reap it. */
 void
 mu_keeper_drop_left(struct mu_keeper_work *work)
@@ -85,8 +106,10 @@ mu_keeper_drop_left(struct mu_keeper_work *work)
 	uint64_t end_ns = mu_sys_now_ns() + END_NS;
 	pid_t pid = work->copy.pid, target = work->asked.target;
 
-	if (pid == 0)
+	if (pid == 0) {
+		drop_unknown(work);
 		return;
+	}
 	while (mu_proc_parent(pid) == target &&
 	    !mu_proc_ended(mu_proc_state(pid, pid)) && mu_sys_now_ns() < end_ns)
 		mu_sys_sleep_ns(END_NAP_NS);

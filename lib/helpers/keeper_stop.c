@@ -134,7 +134,22 @@ foresee_lateness(struct mu_keeper_self *self, const struct mu_threads *threads)
  * execve() gives it another table (unshare_files() in kernel/fork.c), and the
  * record locks stay with the copy. So the tables must be separate, or the copy
  * ended, before the process runs; the last quarter of the stop is for the end.
+ * A killed copy that has no CPU by then is waited for all the same: lost locks
+ * damage the program's files, a longer stop does not.
  */
+#define PART_NS (2 * MU_NS_PER_SEC)
+
+static void
+end_copy(struct mu_process_copy *copy)
+{
+	uint64_t now_ns = mu_sys_now_ns();
+
+	mu_process_copy_end(copy,
+	    mu_record_locks_held(copy->pid, now_ns + LOCKS_NS)
+		? now_ns + PART_NS
+		: 0);
+}
+
 static enum mu_status
 part_files(struct mu_keeper_self *self)
 {
@@ -151,7 +166,7 @@ part_files(struct mu_keeper_self *self)
 	}
 	if (self->parted)
 		return MU_OK;
-	mu_process_copy_end(copy, self->work->stop_ns);
+	mu_process_copy_end(copy, mu_sys_now_ns() + PART_NS);
 	if (status != MU_OK || mu_sys_now_ns() >= end_ns)
 		return mu_why(why, MU_ERR_TIMEOUT,
 		    "the copy did not leave the descriptors of process %d in"
@@ -166,7 +181,7 @@ part_files(struct mu_keeper_self *self)
 /*
  * The kernel was slower than estimated, or something came in between. The copy
  * is killed, and has gone when the keeper ends: its memory is freed, and a
- * thread reaps it, while the target runs.
+ * thread reaps it, while the target runs, unless that may hold record locks.
  */
 static void
 give_up_copy(struct mu_keeper_self *self, const struct mu_threads *threads,
@@ -179,7 +194,7 @@ give_up_copy(struct mu_keeper_self *self, const struct mu_threads *threads,
 	if (copy->pid == 0)
 		return;
 	mu_copy_budget_prefer(copy->pid);
-	mu_process_copy_end(copy, 0);
+	end_copy(copy);
 	if (status == MU_ERR_TIMEOUT && self->budget.tight)
 		mu_pause_too_long(self->asked->target, 0, ns, why);
 	else if (status == MU_ERR_TIMEOUT)
@@ -218,7 +233,7 @@ make_copy(struct mu_keeper_self *self, struct mu_threads *threads)
 		status =
 		    mu_process_copy_await_stop(copy, self->work->stop_ns, why);
 	if (status != MU_OK)
-		mu_process_copy_end(copy, 0);
+		end_copy(copy);
 	if (status == MU_OK &&
 	    mu_record_locks_held(copy->pid, mu_sys_now_ns() + LOCKS_NS))
 		status = part_files(self);
