@@ -84,7 +84,7 @@ expect_one_lost(enum mu_check_stop stop)
 	struct mu_check check = {
 		.pid = watched,
 		.stop = stop,
-		.timeout_ns = 60ull * 1000 * 1000 * 1000,
+		.timeout_ns = 150ull * 1000 * 1000 * 1000,
 		.max_pause_ns = 10ull * 1000 * 1000 * 1000,
 		.limit = 10,
 	};
