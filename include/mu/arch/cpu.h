@@ -16,8 +16,9 @@
  *   code can change them. It then calls BODY with its own three arguments and
  *   the address of these words as the fourth, and returns the result of BODY.
  * - MU_ARCH_SYSCALL(NAME, FIRST, SECOND, BODY, FAILED): define NAME with the
- *   arguments of libc's syscall(). Calls FIRST and SECOND jump to BODY; the others
- *   are made without a frame, and jump to FAILED with an error, if there is one.
+ *   arguments of libc's syscall(). Calls FIRST and SECOND jump to BODY; the
+ * others are made without a frame, and jump to FAILED with an error, if there
+ * is one.
  * - MU_SIGRETURN_CODE (x86-64 only): rt_sigreturn, as the code that a signal
  *   handler returns to. aarch64's kernel supplies it.
  *
