@@ -41,8 +41,8 @@ same() {
 	diff "$work/wanted" "$work/got"
 }
 
-# The truth: 18 of the 50 tests in bodies.inc lose memory.
+# The truth: 18 of the 50 tests in bodies.def lose memory.
 truth=$work/truth
-sed -n 's/^T(\(lost_[a-z_]*\),.*/\1/p' $glue/truth/bodies.inc >"$truth"
+sed -n 's/^T(\(lost_[a-z_]*\),.*/\1/p' $glue/truth/bodies.def >"$truth"
 [ "$(wc -l <"$truth")" -eq 18 ] || fail "not 18 leaks"
-[ "$(grep -c '^T(' $glue/truth/bodies.inc)" -eq 50 ] || fail "not 50 tests"
+[ "$(grep -c '^T(' $glue/truth/bodies.def)" -eq 50 ] || fail "not 50 tests"

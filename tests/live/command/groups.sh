@@ -120,11 +120,11 @@ if g++ -g -O0 -std=c++17 -D_GNU_SOURCE -I. $sources/cycles.cc \
     -o "$work/cycles" 2>"$work/errors"; then
 	hold "$work/cycles"
 	"$command" -q -p "$pid" >"$work/text"
-	grep -q 'a cycle: Node.next → Node.next$' "$work/text" &&
+	{ grep -q 'a cycle: Node.next → Node.next$' "$work/text" &&
 		grep -qE 'a cycle: (Child.owner → Parent.child|Parent.child → Child.owner)$' \
 		    "$work/text" &&
 		grep -q 'a cycle: Peer.other → Peer.other$' "$work/text" &&
-		[ "$(grep -c 'a cycle' "$work/text")" -eq 3 ] ||
+		[ "$(grep -c 'a cycle' "$work/text")" -eq 3 ]; } ||
 		fail "not three cycles: $(cat "$work/text")"
 	"$command" -q --format=json -p "$pid" >"$work/report"
 	grep -q '"cycle": "Node.next -> Node.next"' "$work/report" ||

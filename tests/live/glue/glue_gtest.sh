@@ -4,7 +4,7 @@
 set -u
 . tests/support/script_setup.sh
 . tests/support/glue_setup.sh
-libs=$(pkg-config --cflags --libs gtest) && [ -n "$libs" ] || {
+{ libs=$(pkg-config --cflags --libs gtest) && [ -n "$libs" ]; } || {
 	echo "SKIPPED: no GoogleTest"
 	exit 77
 }

@@ -1,4 +1,4 @@
-/* What the tests of bodies.inc share. */
+/* What the tests of bodies.def share. */
 #ifndef TRUTH_BODIES_H
 #define TRUTH_BODIES_H
 

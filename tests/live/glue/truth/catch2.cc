@@ -11,4 +11,4 @@
 	{                    \
 		__VA_ARGS__; \
 	}
-#include "bodies.inc"
+#include "bodies.def"

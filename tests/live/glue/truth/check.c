@@ -9,7 +9,7 @@
 		__VA_ARGS__; \
 	}                    \
 	END_TEST
-#include "bodies.inc"
+#include "bodies.def"
 #undef T
 
 int
@@ -22,7 +22,7 @@ main(void)
 
 	memunreachable_tcase_no_leaks(tcase);
 #define T(name, ...) tcase_add_test(tcase, name);
-#include "bodies.inc"
+#include "bodies.def"
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);

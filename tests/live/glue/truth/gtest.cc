@@ -8,7 +8,7 @@
 	{                    \
 		__VA_ARGS__; \
 	}
-#include "bodies.inc"
+#include "bodies.def"
 
 #ifdef OWN_MAIN
 int
