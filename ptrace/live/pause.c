@@ -42,23 +42,6 @@ count_sleeps(pid_t pid, int tid)
 	    status, "\nvoluntary_ctxt_switches:", 0, 10);
 }
 
-/* The lock of the address space: another thread of the process holds it. */
-static bool
-waits_for_a_thread(pid_t pid, int tid)
-{
-	switch (mu_proc_call(pid, tid)) {
-	case SYS_brk:
-	case SYS_mmap:
-	case SYS_munmap:
-	case SYS_mremap:
-	case SYS_mprotect:
-	case SYS_madvise:
-		return true;
-	default:
-		return false;
-	}
-}
-
 int64_t
 mu_pause_first_filters(pid_t pid)
 {
@@ -120,7 +103,7 @@ visit_thread(void *ctx, int tid)
 			calm->sleeper = tid;
 			return false;
 		}
-		naps += !waits_for_a_thread(calm->pid, tid);
+		naps += !mu_proc_changes_space(calm->pid, tid);
 		mu_sys_sleep_ns(CALM_NAP_NS);
 	}
 	return true;

@@ -424,3 +424,19 @@ mu_proc_call(pid_t pid, pid_t tid)
 		return (long)number;
 	return n > 0 && text[0] == 'r' ? MU_PROC_RUNNING : MU_PROC_NO_CALL;
 }
+
+bool
+mu_proc_changes_space(pid_t pid, pid_t tid)
+{
+	switch (mu_proc_call(pid, tid)) {
+	case SYS_brk:
+	case SYS_mmap:
+	case SYS_munmap:
+	case SYS_mremap:
+	case SYS_mprotect:
+	case SYS_madvise:
+		return true;
+	default:
+		return false;
+	}
+}

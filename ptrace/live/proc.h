@@ -142,6 +142,13 @@ bool mu_proc_await_over(pid_t pid, uint64_t deadline_ns);
  */
 long mu_proc_call(pid_t pid, pid_t tid);
 
+/*
+ * True if that call changes the address space, as malloc's do: the thread may
+ * hold the lock of an arena, or wait for that of the address space, which
+ * another thread has.
+ */
+bool mu_proc_changes_space(pid_t pid, pid_t tid);
+
 /* The parent of process PID, in our PID namespace; 0 if it has none there. */
 pid_t mu_proc_parent(pid_t pid);
 

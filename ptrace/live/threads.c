@@ -453,23 +453,6 @@ find_tracee(const struct mu_threads *out, pid_t tid)
 	return NULL;
 }
 
-/* The calls that malloc makes, some with the lock of an arena. */
-static bool
-may_hold_arena(pid_t pid, pid_t tid)
-{
-	switch (mu_proc_call(pid, tid)) {
-	case SYS_brk:
-	case SYS_mmap:
-	case SYS_munmap:
-	case SYS_mremap:
-	case SYS_mprotect:
-	case SYS_madvise:
-		return true;
-	default:
-		return false;
-	}
-}
-
 /* MU_ERR_TIMEOUT: it has not stopped yet. */
 static enum mu_status
 await_one(struct capture *cap, struct mu_tracee *late)
@@ -483,7 +466,7 @@ await_one(struct capture *cap, struct mu_tracee *late)
 		return MU_ERR_TIMEOUT;
 	avoid_restart(out, late);
 	if (out->except != 0 && mu_tracee_stopped(late) &&
-	    may_hold_arena(out->pid, late->tid))
+	    mu_proc_changes_space(out->pid, late->tid))
 		mu_tracee_detach(late);
 	return MU_OK;
 }
