@@ -229,6 +229,17 @@ mu_symbols_loaded(const struct mu_symbols *symbols, size_t *count)
 	return symbols->list;
 }
 
+bool
+mu_symbols_has_file(const struct mu_symbols *symbols, const char *part)
+{
+	size_t i;
+
+	for (i = 0; i < symbols->count; i++)
+		if (strstr(symbols->list[i].first->name, part) != NULL)
+			return true;
+	return false;
+}
+
 static uint64_t
 nanoseconds(const struct timespec *at)
 {

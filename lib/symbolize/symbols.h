@@ -150,6 +150,9 @@ bool mu_symbols_in_file(const struct mu_symbols *symbols, uintptr_t address,
 const struct mu_loaded *mu_symbols_loaded(
     const struct mu_symbols *symbols, size_t *count);
 
+/* True if the name of a loaded file contains PART. */
+bool mu_symbols_has_file(const struct mu_symbols *symbols, const char *part);
+
 /*
  * Identify the file that read_debug() of mu_symbols_debug() gets of LOADED, in
  * READ. Returns false if it is no file, or has no build-id.

@@ -57,23 +57,11 @@ end_container(void *ctx, bool proven)
 }
 
 static bool
-has_cxx(const struct mu_symbols *symbols)
-{
-	size_t i, count;
-	const struct mu_loaded *list = mu_symbols_loaded(symbols, &count);
-
-	for (i = 0; i < count; i++)
-		if (strstr(list[i].first->name, "/libstdc++.so") != NULL ||
-		    strstr(list[i].first->name, "/libc++.so") != NULL)
-			return true;
-	return false;
-}
-
-static bool
 is_wanted(struct mu_held_parts *parts, const struct mu_symbols *symbols)
 {
 	if (!parts->asked) {
-		parts->cxx = has_cxx(symbols);
+		parts->cxx = mu_symbols_has_file(symbols, "/libstdc++.so") ||
+		    mu_symbols_has_file(symbols, "/libc++.so");
 		parts->steps = STEPS;
 	}
 	parts->asked = true;

@@ -154,12 +154,6 @@ mu_python_part_find(struct mu_symbols *symbols, uintptr_t at,
 bool
 mu_python_is_there(const struct mu_symbols *symbols)
 {
-	size_t i, count;
-	const struct mu_loaded *list = mu_symbols_loaded(symbols, &count);
-
-	for (i = 0; i < count; i++)
-		if (strstr(list[i].first->name, "/libpython3.") != NULL ||
-		    strstr(list[i].first->name, "/python3") != NULL)
-			return true;
-	return false;
+	return mu_symbols_has_file(symbols, "/libpython3.") ||
+	    mu_symbols_has_file(symbols, "/python3");
 }
