@@ -17,6 +17,7 @@ INCLUDEDIR ?= $(PREFIX)/include
 BINDIR    ?= $(PREFIX)/bin
 DATADIR   ?= $(PREFIX)/share
 MANDIR    ?= $(DATADIR)/man
+UNITDIR   ?= $(PREFIX)/lib/systemd/system
 PYTHONDIR ?= $(DATADIR)/memunreachable/python
 CFLAGS    ?= -O2 -g
 CXXFLAGS  ?= -O2 -g
@@ -110,6 +111,8 @@ LIBS     := $(BUILD)/$(SO_FULL) $(BUILD)/libmemunreachable.a
 CMAKE_FILES := $(addprefix $(BUILD)/memunreachable-,config.cmake \
 	config-version.cmake)
 
+UNIT_FILES := $(BUILD)/memunreachable@.service
+
 # main() of tests with GoogleTest, if that is here.
 GTEST_MAIN := $(if $(shell pkg-config --exists gtest 2>/dev/null && echo yes),\
 	$(BUILD)/libmemunreachable-gtest-main.a \
@@ -123,7 +126,7 @@ EXAMPLES_CHECK := $(BUILD)/examples/no_leaks_test
 .PHONY: always all libraries deps demo examples lint format install uninstall help clean
 .DELETE_ON_ERROR:
 
-all: $(LIBS) $(RECORDER) $(GTEST_MAIN) $(CMAKE_FILES) $(BUILD)/memunreachable.pc $(BUILD)/memunreachable ## build the libraries and the command
+all: $(LIBS) $(RECORDER) $(GTEST_MAIN) $(CMAKE_FILES) $(UNIT_FILES) $(BUILD)/memunreachable.pc $(BUILD)/memunreachable ## build the libraries and the command
 	@:
 
 libraries: $(LIBS) $(RECORDER) ## build the libraries alone
@@ -229,10 +232,11 @@ $(BUILD)/libmemunreachable-gtest-main.a: $(BUILD)/lib/glue/gtest_main.o
 
 # Made anew each time: it holds PREFIX, which may differ at `make install`.
 CONFIGURED := $(addprefix $(BUILD)/,memunreachable.pc memunreachable-gtest-main.pc) \
-	$(CMAKE_FILES)
+	$(CMAKE_FILES) $(UNIT_FILES)
 $(BUILD)/memunreachable.pc: lib/memunreachable.pc.in
 $(BUILD)/memunreachable-gtest-main.pc: lib/glue/memunreachable-gtest-main.pc.in
 $(CMAKE_FILES): $(BUILD)/%: lib/glue/cmake/%.in
+$(UNIT_FILES): $(BUILD)/%: lib/glue/systemd/%.in
 $(CONFIGURED): always
 	@mkdir -p $(@D)
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
@@ -282,6 +286,8 @@ INSTALLED := \
 	$(MAN3:%=%:$(MANDIR)/man3) $(MAN5:%=%:$(MANDIR)/man5) $(MAN7:%=%:$(MANDIR)/man7) \
 	$(BUILD)/memunreachable:$(BINDIR) \
 	lib/glue/memunreachable-memcheck:$(BINDIR) \
+	$(UNIT_FILES:%=%:$(UNITDIR)) \
+	lib/glue/systemd/memunreachable@.timer:$(UNITDIR) \
 	lib/glue/pytest/pytest_memunreachable.py:$(PYTHONDIR) \
 	$(patsubst %,lib/glue/pytest/dist-info/%:$(PYTHONDIR)/pytest_memunreachable-$(VERSION).dist-info, \
 		METADATA entry_points.txt) \

@@ -12,7 +12,8 @@ static const char usage[] =
     " FILE] [--sysroot DIR]\n"
     "       memunreachable [OPTION]... -- COMMAND [ARG]...\n"
     "       memunreachable [OPTION]... LOOK\n"
-    "       memunreachable watch [OPTION]... {-p PID | -p NAME | -- COMMAND}\n"
+    "       memunreachable watch [OPTION]... {-p PID | -p NAME | --unit=NAME |\n"
+    "                                         -- COMMAND}\n"
     "       memunreachable --doctor [PID]\n"
     "       memunreachable --heap-dump FILE [--symbols DIR] [--html OUT]\n"
     "       memunreachable --diff A B [--symbols DIR] [--html OUT]\n"
@@ -137,6 +138,7 @@ static const char reports[] =
 
 static const char watching[] =
     "Look again and again, and say what grows (watch):\n"
+    "      --unit=NAME        the oldest process of this unit of systemd\n"
     "      --every=TIME       from look to look: 60s, 500ms, 5m, 1h"
     " (default 60s)\n"
     "      --count=N          so many looks (default: until it ends, or Ctrl-C)\n"
@@ -149,6 +151,8 @@ static const char watching[] =
     "      --prometheus=FILE  keep the latest look in this file, for a"
     " textfile\n"
     "                         collector\n"
+    "      --syslog           also send each look and the verdict to the journal"
+    "\n"
     "\n";
 
 static const char others[] = "  -h, --help             show this help\n"

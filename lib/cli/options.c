@@ -30,6 +30,7 @@ static const struct flag {
 	unsigned subjects;
 } flags[] = {
 	{ { "pid", required_argument, NULL, MU_CLI_OPT_PID }, P | D | W },
+	{ { "unit", required_argument, NULL, MU_CLI_OPT_UNIT }, W },
 	{ { "core", required_argument, NULL, MU_CLI_OPT_CORE }, C },
 	{ { "exe", required_argument, NULL, MU_CLI_OPT_EXE }, C | L },
 	{ { "sysroot", required_argument, NULL, MU_CLI_OPT_SYSROOT }, C },
@@ -105,6 +106,7 @@ static const struct flag {
 	{ { "rounds", required_argument, NULL, MU_CLI_OPT_ROUNDS }, W },
 	{ { "csv", required_argument, NULL, MU_CLI_OPT_CSV }, W },
 	{ { "prometheus", required_argument, NULL, MU_CLI_OPT_PROMETHEUS }, W },
+	{ { "syslog", no_argument, NULL, MU_CLI_OPT_SYSLOG }, W },
 	{ { "help", no_argument, NULL, MU_CLI_OPT_HELP }, ~0u },
 	{ { "version", no_argument, NULL, MU_CLI_OPT_VERSION }, ~0u },
 };
@@ -500,14 +502,14 @@ check_watch(const struct parse *parse)
 {
 	const struct mu_cli_options *options = parse->options;
 	struct mu_why *why = parse->why;
-	bool process = options->pid != 0 || options->watch.name != NULL;
+	bool process = options->pid != 0 || options->watch.search.name != NULL;
 
 	if (!options->watch.wanted)
 		return MU_OK;
 	if (!process && options->command == NULL)
 		return mu_why(why, MU_ERR_ARGUMENT,
 		    "nothing to watch" MU_CURE
-		    "give -p PID, -p NAME or -- COMMAND");
+		    "give -p PID, -p NAME, --unit=NAME or -- COMMAND");
 	if (process && options->command != NULL)
 		return mu_why(why, MU_ERR_ARGUMENT,
 		    "-p PID and -- COMMAND: one of them at a time");

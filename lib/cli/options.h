@@ -16,6 +16,7 @@
 #include "lib/check/check.h"
 #include "lib/state/options.h"
 #include "lib/term/style.h"
+#include "lib/watch/subject.h"
 #include "lib/writers/writer.h"
 #include "mu/status.h"
 
@@ -39,11 +40,12 @@ enum mu_cli_subject {
 /* Of "memunreachable watch". */
 struct mu_cli_watch {
 	bool wanted;
-	const char *name;             /* -p NAME; NULL: not given */
+	struct mu_watch_search search; /* -p NAME, --unit */
 	uint64_t every_ms;            /* between looks */
 	uint64_t duration_ms;         /* 0: no limit */
 	size_t count;                 /* of looks; 0: no limit */
 	const char *csv, *prometheus; /* files; NULL: not given */
+	bool syslog;
 	const char *round;            /* for a shell; NULL: not given */
 	size_t rounds;
 };

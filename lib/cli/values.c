@@ -208,19 +208,22 @@ is_number(const char *text)
 	return text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
 }
 
-/* A watch takes a name as well. */
+/* A watch takes a name, or that of a UNIT, as well. */
 static enum mu_status
 take_name(struct mu_cli_options *options, const struct mu_cli_value *value,
-    struct mu_why *why)
+    bool unit, struct mu_why *why)
 {
 	if (value->text[0] == '\0' || strchr(value->text, '/') != NULL)
 		return expected(value,
-		    "the number or the name of a process, such as 4711 or"
-		    " served",
+		    unit ? "the name of a unit of systemd, such as"
+			   " served.service"
+			 : "the number or the name of a process, such as 4711"
+			   " or served",
 		    why);
-	if (options->pid != 0 || options->watch.name != NULL)
+	if (options->pid != 0 || options->watch.search.name != NULL)
 		return mu_why(why, MU_ERR_ARGUMENT, "one process at a time");
-	options->watch.name = value->text;
+	options->watch.search =
+	    (struct mu_watch_search) { .name = value->text, .unit = unit };
 	return MU_OK;
 }
 
@@ -232,11 +235,11 @@ take_pid(struct mu_cli_options *options, const struct mu_cli_value *value,
 	uint64_t pid;
 
 	if (options->watch.wanted && !is_number(value->text))
-		return take_name(options, value, why);
+		return take_name(options, value, false, why);
 	if (!mu_token_number(token, PID_MAX, &pid) || pid == 0)
 		return expected(
 		    value, "the number of a process, such as 4711", why);
-	if (options->watch.name != NULL)
+	if (options->watch.search.name != NULL)
 		return mu_why(why, MU_ERR_ARGUMENT, "one process at a time");
 	if (options->pid != 0)
 		return mu_why(why, MU_ERR_ARGUMENT,
@@ -521,6 +524,8 @@ mu_cli_value_take(struct mu_cli_options *options,
 	case MU_CLI_OPT_USE_TLS:
 	case MU_CLI_OPT_USE_ROOT_REGIONS:
 		return take_same(options, value, why);
+	case MU_CLI_OPT_UNIT:
+		return take_name(options, value, true, why);
 	case MU_CLI_OPT_EVERY:
 		return take_time(value, &options->watch.every_ms, why);
 	case MU_CLI_OPT_DURATION:
@@ -538,6 +543,9 @@ mu_cli_value_take(struct mu_cli_options *options,
 		return take_file(value, &options->watch.csv, why);
 	case MU_CLI_OPT_PROMETHEUS:
 		return take_file(value, &options->watch.prometheus, why);
+	case MU_CLI_OPT_SYSLOG:
+		options->watch.syslog = true;
+		return MU_OK;
 	case MU_CLI_OPT_QUIET:
 		options->quiet = true;
 		return MU_OK;

@@ -64,6 +64,8 @@ enum mu_cli_flag {
 	MU_CLI_OPT_CORE_OUT,
 	MU_CLI_OPT_BASELINE,
 	MU_CLI_OPT_WRITE_BASELINE,
+	MU_CLI_OPT_UNIT,
+	MU_CLI_OPT_SYSLOG,
 };
 
 struct mu_cli_value {

@@ -28,6 +28,13 @@ deepest_fall(const uint64_t *values, size_t count)
 	return fall;
 }
 
+static bool
+falls_much(const uint64_t *values, size_t count)
+{
+	return deepest_fall(values, count) >
+	    gain(values[0], values[count - 1]) / FALLS;
+}
+
 /* How often VALUES[AT] occurs, if it is the first such one; else 0. */
 static double
 ties(const uint64_t *values, size_t count, size_t at)
@@ -96,12 +103,43 @@ rises_in_order(const uint64_t *values, size_t count, double certain)
 		variance -= same * (same - 1) * (2 * same + 5);
 	}
 	variance /= 18;
-	if (deepest_fall(values, count) >
-	    gain(values[0], values[count - 1]) / FALLS)
+	if (falls_much(values, count))
 		variance *= dependence(values, count);
 	/* (score - 1) / sqrt(variance) > certain, without libm */
 	return score > 1 &&
 	    (score - 1) * (score - 1) > certain * certain * variance;
+}
+
+/*
+ * The squares of Student's t that one of fifty has by chance, one-sided, by the
+ * number of steps; more of them have the last one.
+ */
+static const double unlikely_t2[] = { 0, 0, 251, 23.6, 12.1, 8.99, 7.55, 6.76,
+	6.26, 5.92, 5.67, 5.48 };
+
+#define STEPS_KNOWN (sizeof(unlikely_t2) / sizeof(*unlikely_t2))
+
+/*
+ * True if the steps from look to look rise by more than chance: what a cache
+ * holds may wander, each step as likely down as up, and then the order of its
+ * values proves nothing. Steps that are equal, as of a loop that keeps what it
+ * makes, prove it soonest.
+ */
+static bool
+steps_rise(const uint64_t *values, size_t count)
+{
+	size_t i, steps = count - 1;
+	double n = (double)steps, mean, step, spread = 0;
+
+	mean = ((double)values[steps] - (double)values[0]) / n;
+	for (i = 0; i < steps; i++) {
+		step = (double)values[i + 1] - (double)values[i] - mean;
+		spread += step * step;
+	}
+	spread /= n - 1;
+	if (steps >= STEPS_KNOWN)
+		steps = STEPS_KNOWN - 1;
+	return mean > 0 && mean * mean * n >= unlikely_t2[steps] * spread;
 }
 
 /* How often there is a new maximum. */
@@ -210,7 +248,7 @@ mu_growth_judge(const uint64_t *values, const uint64_t *times_ns, size_t count,
 	growth.gained = gain(later[0], values[count - 1]);
 	growth.per_hour =
 	    slope_per_hour(later, times_ns + growth.from, num_later);
-	growth.grows = growth.gained > 0 && growth.gained >= rule->least &&
+	growth.rises = growth.gained > 0 && growth.gained >= rule->least &&
 	    growth.gained / 2 >= deepest_fall(later, num_later) &&
 	    count_rises(values, count) >= RISES &&
 	    count_rises(later, num_later) >= RISES_LATER &&
@@ -218,5 +256,8 @@ mu_growth_judge(const uint64_t *values, const uint64_t *times_ns, size_t count,
 	    rises_in_order(later, num_later, rule->certain) &&
 	    !has_stopped(later, num_later, rule->curve ? 2 : 3) &&
 	    !(rule->curve && levels_off(values, count));
+	growth.grows = growth.rises &&
+	    ((!rule->curve && !falls_much(later, num_later)) ||
+		steps_rise(later, num_later));
 	return growth;
 }

@@ -4,6 +4,8 @@
  *   caches that evict, sawteeth and noise;
  * - in an order that is unlikely by chance (the test of Mann and Kendall), also
  *   if each value is like the one before;
+ * - in steps that are no chance (Student's test), where it falls at times, or
+ *   CURVE is set: what wanders up, as a cache may, has an order, too;
  * - and still does: what has stopped to rise, or rises ever less, is warm.
  *
  * Pure.
@@ -28,11 +30,13 @@
 struct mu_growth_rule {
 	double certain; /* MU_GROWTH_ONE, MU_GROWTH_MANY */
 	uint64_t least; /* what is less is no growth, in all */
-	bool curve;     /* what levels off, as a cache that fills, is none */
+	bool curve;     /* it may fall: what levels off, as a cache that fills,
+			   and what wanders up is none */
 };
 
 struct mu_growth {
 	bool grows;
+	bool rises;      /* more looks tell whether it grows; or it does */
 	size_t from;     /* the first of the later looks */
 	uint64_t gained; /* from there to the last; 0 if it is less */
 	double per_hour; /* slope of the line that fits these best */

@@ -1,6 +1,4 @@
 #include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "lib/watch/lines.h"
 #include "lib/writers/json_values.h"
@@ -19,22 +17,6 @@ seconds(uint64_t ns)
 	return json_real((double)ns / (double)MU_NS_PER_SEC);
 }
 
-/* Write OBJECT, which is released, as one line. */
-static bool
-put_line(const struct mu_out *out, json_t *object, bool ok)
-{
-	char *text = ok ? json_dumps(object, JSON_ENSURE_ASCII) : NULL;
-
-	if (text != NULL) {
-		out->put(out->ctx, text, strlen(text));
-		out->put(out->ctx, "\n", 1);
-	}
-	ok = text != NULL;
-	free(text);
-	json_decref(object);
-	return ok;
-}
-
 static bool
 set_subject(json_t *object, const struct mu_watch_look *look)
 {
@@ -47,9 +29,8 @@ set_subject(json_t *object, const struct mu_watch_look *look)
 	return ok;
 }
 
-bool
-mu_watch_json_look(const struct mu_out *out, const struct mu_watch_look *look,
-    uint64_t next_ns)
+json_t *
+mu_watch_json_look(const struct mu_watch_look *look, uint64_t next_ns)
 {
 	bool checked = mu_watch_look_checked(look);
 	json_t *object = json_object();
@@ -74,7 +55,7 @@ mu_watch_json_look(const struct mu_out *out, const struct mu_watch_look *look,
 	ok &= mu_json_set(object, "reason", mu_json_text(look->reason));
 	ok &= mu_json_set(object, "restarted", json_boolean(look->restarted));
 	ok &= mu_json_set(object, "next_seconds", seconds(next_ns));
-	return put_line(out, object, ok);
+	return mu_json_done(object, ok);
 }
 
 static json_t *
@@ -104,10 +85,9 @@ growing_array(const struct mu_watch_result *result)
 	return mu_json_done(array, ok);
 }
 
-bool
-mu_watch_json_verdict(const struct mu_out *out,
-    const struct mu_watch_result *result, const struct mu_rounds *rounds,
-    const struct mu_watch_look *last)
+json_t *
+mu_watch_json_verdict(const struct mu_watch_result *result,
+    const struct mu_rounds *rounds, const struct mu_watch_look *last)
 {
 	json_t *object = json_object();
 	bool ok = set_subject(object, last);
@@ -118,6 +98,7 @@ mu_watch_json_verdict(const struct mu_out *out,
 	    mu_json_set(object, "bytes_per_hour", json_real(result->per_hour));
 	ok &=
 	    mu_json_set(object, "gained_bytes", mu_json_count(result->gained));
+	ok &= mu_json_set(object, "rising", json_boolean(result->rising));
 	ok &= mu_json_set(object, "growing", growing_array(result));
 	if (rounds != NULL) {
 		ok &=
@@ -132,5 +113,5 @@ mu_watch_json_verdict(const struct mu_out *out,
 	    object, "partial_looks", mu_json_count(result->partial));
 	ok &= mu_json_set(object, "span_seconds", seconds(result->span_ns));
 	ok &= mu_json_set(object, "reason", mu_json_text(result->reason));
-	return put_line(out, object, ok);
+	return mu_json_done(object, ok);
 }

@@ -18,20 +18,25 @@ struct mu_watch_time {
 };
 struct mu_watch_time mu_watch_time(uint64_t real_ns);
 
-/* The names of the columns, and one line of them. */
-void mu_watch_text_head(const struct mu_out *out);
-void mu_watch_text_look(
-    const struct mu_out *out, const struct mu_watch_look *look);
+/* The names of the columns, and one line of them; BARS: with those of a series.
+ */
+void mu_watch_text_head(const struct mu_out *out, bool bars);
+void mu_watch_text_look(const struct mu_out *out,
+    const struct mu_watch_look *look, const struct mu_series *bars);
 
 /*
- * One object, and a newline. NEXT_NS: how long until the next look. Returns
- * false without memory. ROUNDS is NULL if there were none.
+ * An object of a look, for json_decref(); NULL without memory. NEXT_NS: how
+ * long until the next one.
  */
-bool mu_watch_json_look(const struct mu_out *out,
-    const struct mu_watch_look *look, uint64_t next_ns);
-bool mu_watch_json_verdict(const struct mu_out *out,
-    const struct mu_watch_result *result, const struct mu_rounds *rounds,
-    const struct mu_watch_look *last);
+json_t *mu_watch_json_look(const struct mu_watch_look *look, uint64_t next_ns);
+
+/* ROUNDS is NULL if there were none. */
+json_t *mu_watch_json_verdict(const struct mu_watch_result *result,
+    const struct mu_rounds *rounds, const struct mu_watch_look *last);
+
+/* LOOK in one line without the time, for a log. */
+void mu_watch_text_message(
+    const struct mu_out *out, const struct mu_watch_look *look);
 
 /* RFC 4180, but lines end with a newline. */
 void mu_watch_csv_head(const struct mu_out *out);

@@ -2,18 +2,26 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/term/fold.h"
 #include "lib/term/new_file.h"
 #include "lib/term/output.h"
 #include "lib/term/safe_text.h"
+#include "lib/watch/journal.h"
+#include "lib/watch/spark.h"
 #include "mu/report_file.h"
 #include "mu/sys.h"
 
 /* Others read it: the collector is another user. */
 #define PROMETHEUS_MODE 0644
+
+#define WIDE 122     /* columns for a line with bars */
+#define WIDE_LAST 60 /* for those below the verdict */
+#define MESSAGE 2048 /* bytes */
 
 static FILE *
 open_file(const char *path, struct mu_why *why)
@@ -42,6 +50,9 @@ mu_watch_outputs_open(struct mu_watch_outputs *outputs, FILE *lines,
 	struct mu_out table;
 
 	outputs->lines = lines;
+	outputs->columns = path == NULL ? mu_fold_width(fileno(lines)) : 0;
+	if (outputs->syslog && mu_journal_find(why) != MU_OK)
+		return MU_ERR_RESOURCES;
 	if (path != NULL) {
 		outputs->file = open_file(path, why);
 		if (outputs->file == NULL)
@@ -134,7 +145,7 @@ put_head(struct mu_watch_outputs *outputs, const struct mu_out *out,
 	outputs->day = tm.tm_mday;
 	strftime(date, sizeof(date), "%F", &tm);
 	mu_put(out, "%s\n", date);
-	mu_watch_text_head(out);
+	mu_watch_text_head(out, outputs->columns >= WIDE);
 }
 
 static bool
@@ -149,20 +160,93 @@ flush_lines(const struct mu_watch_outputs *outputs, struct mu_why *why)
 	return false;
 }
 
+/* Write OBJECT as one line. Returns false without memory. */
+static bool
+put_object(const struct mu_out *out, const json_t *object)
+{
+	char *text = json_dumps(object, JSON_ENSURE_ASCII);
+
+	if (text == NULL)
+		return false;
+	out->put(out->ctx, text, strlen(text));
+	out->put(out->ctx, "\n", 1);
+	free(text);
+	return true;
+}
+
+static void
+log_look(const struct mu_watch_look *look, const json_t *object)
+{
+	char message[MESSAGE];
+	struct mu_text text = { message, sizeof(message), 0 };
+	const struct mu_out out = mu_out_text(&text);
+
+	mu_watch_text_message(&out, look);
+	mu_journal_send(!mu_watch_look_checked(look) ? LOG_WARNING
+		: look->new_lost > 0                 ? LOG_NOTICE
+						     : LOG_INFO,
+	    message, object);
+}
+
+/* Its first line. */
+static void
+log_verdict(const struct mu_watch_result *result, const json_t *object)
+{
+	char message[MESSAGE];
+	struct mu_text text = { message, sizeof(message), 0 };
+	const struct mu_out out = mu_out_text(&text);
+	const char *program =
+	    json_string_value(json_object_get(object, "program"));
+	int priority = LOG_INFO;
+
+	if (result->verdict == MU_WATCH_GROWTH)
+		priority = LOG_NOTICE;
+	else if (result->verdict == MU_WATCH_LEAK ||
+	    result->verdict == MU_WATCH_UNCHECKED)
+		priority = LOG_WARNING;
+	mu_put_safe(&out, program);
+	mu_put(&out, "[%lld]: ",
+	    (long long)json_integer_value(json_object_get(object, "pid")));
+	mu_watch_verdict_text(&out, result);
+	message[strcspn(message, "\n")] = '\0';
+	mu_journal_send(priority, message, object);
+}
+
+static bool
+put_look(struct mu_watch_outputs *outputs, const struct mu_watch_look *look,
+    const struct mu_series *series, uint64_t next_ns)
+{
+	const struct mu_out out = mu_out_file(outputs->lines);
+	json_t *object = NULL;
+	bool ok = true;
+
+	if (outputs->json || outputs->syslog) {
+		object = mu_watch_json_look(look, next_ns);
+		ok = object != NULL;
+	}
+	if (ok && outputs->syslog)
+		log_look(look, object);
+	if (!outputs->json) {
+		put_head(outputs, &out, look->real_ns);
+		mu_watch_text_look(
+		    &out, look, outputs->columns >= WIDE ? series : NULL);
+	} else if (ok) {
+		ok = put_object(&out, object);
+	}
+	json_decref(object);
+	return ok;
+}
+
 bool
 mu_watch_outputs_look(struct mu_watch_outputs *outputs,
-    const struct mu_watch_look *look, uint64_t next_ns, struct mu_why *why)
+    const struct mu_watch_look *look, const struct mu_series *series,
+    uint64_t next_ns, struct mu_why *why)
 {
-	struct mu_out out = mu_out_file(outputs->lines), table;
+	struct mu_out table;
 
-	if (outputs->json) {
-		if (!mu_watch_json_look(&out, look, next_ns)) {
-			mu_why(why, MU_ERR_NO_MEMORY, "no memory for a line");
-			return false;
-		}
-	} else {
-		put_head(outputs, &out, look->real_ns);
-		mu_watch_text_look(&out, look);
+	if (!put_look(outputs, look, series, next_ns)) {
+		mu_why(why, MU_ERR_NO_MEMORY, "no memory for a line");
+		return false;
 	}
 	if (outputs->csv != NULL) {
 		table = mu_out_file(outputs->csv);
@@ -177,18 +261,28 @@ mu_watch_outputs_look(struct mu_watch_outputs *outputs,
 
 bool
 mu_watch_outputs_verdict(struct mu_watch_outputs *outputs,
-    const struct mu_watch_result *result, const struct mu_rounds *rounds,
-    const struct mu_watch_look *last, struct mu_why *why)
+    const struct mu_watch_result *result, const struct mu_series *series,
+    const struct mu_rounds *rounds, const struct mu_watch_look *last,
+    struct mu_why *why)
 {
-	struct mu_out out = mu_out_file(outputs->lines);
+	const struct mu_out out = mu_out_file(outputs->lines);
+	json_t *object = mu_watch_json_verdict(result, rounds, last);
+	bool ok = object != NULL;
 
-	if (!outputs->json) {
+	if (ok && outputs->syslog)
+		log_verdict(result, object);
+	if (outputs->json) {
+		ok = ok && put_object(&out, object);
+	} else {
 		if (rounds != NULL)
 			mu_rounds_text(&out, rounds);
 		mu_watch_verdict_text(&out, result);
-	} else if (!mu_watch_json_verdict(&out, result, rounds, last)) {
-		mu_why(why, MU_ERR_NO_MEMORY, "no memory for the verdict");
-		return false;
+		if (outputs->columns >= WIDE_LAST)
+			mu_spark_lines(&out, series, result);
+		ok = true;
 	}
-	return flush_lines(outputs, why);
+	json_decref(object);
+	if (!ok)
+		mu_why(why, MU_ERR_NO_MEMORY, "no memory for the verdict");
+	return ok && flush_lines(outputs, why);
 }

@@ -1,6 +1,6 @@
 /*
- * Where the lines of a watch go: a stream, and the files of --csv and
- * --prometheus.
+ * Where the lines of a watch go: a stream, the journal, and the files of --csv
+ * and --prometheus.
  *
  * Runs in: the command.
  */
@@ -16,7 +16,8 @@ struct mu_watch_outputs {
 	FILE *csv;              /* NULL: not wanted */
 	const char *prometheus; /* NULL: not wanted */
 	const char *html;       /* the same */
-	bool json;
+	bool json, syslog;
+	size_t columns; /* of the terminal; 0: the lines go to none */
 	int day; /* of the latest line, of the month */
 };
 
@@ -31,12 +32,14 @@ void mu_watch_outputs_close(struct mu_watch_outputs *outputs);
 
 /* Returns false, with the reason in WHY, if it could not be written. */
 bool mu_watch_outputs_look(struct mu_watch_outputs *outputs,
-    const struct mu_watch_look *look, uint64_t next_ns, struct mu_why *why);
+    const struct mu_watch_look *look, const struct mu_series *series,
+    uint64_t next_ns, struct mu_why *why);
 /* Replace the page, if one is wanted. */
 bool mu_watch_outputs_page(const struct mu_watch_outputs *outputs,
     const struct mu_watch_page *page, struct mu_why *why);
 bool mu_watch_outputs_verdict(struct mu_watch_outputs *outputs,
-    const struct mu_watch_result *result, const struct mu_rounds *rounds,
-    const struct mu_watch_look *last, struct mu_why *why);
+    const struct mu_watch_result *result, const struct mu_series *series,
+    const struct mu_rounds *rounds, const struct mu_watch_look *last,
+    struct mu_why *why);
 
 #endif

@@ -51,14 +51,15 @@ next_place(struct mu_series *series)
 	return series->count++;
 }
 
-static struct mu_series_line *
-find_line(struct mu_series *series, const struct mu_watch_group *group)
+const struct mu_series_line *
+mu_series_find(
+    const struct mu_series *series, enum mu_watch_kind kind, const char *name)
 {
 	size_t i;
 
 	for (i = 0; i < series->num_lines; i++)
-		if (series->lines[i].kind == group->kind &&
-		    strcmp(series->lines[i].name, group->name) == 0)
+		if (series->lines[i].kind == kind &&
+		    strcmp(series->lines[i].name, name) == 0)
 			return &series->lines[i];
 	return NULL;
 }
@@ -123,7 +124,8 @@ add_groups(
 	for (i = 0; i < series->num_lines; i++)
 		fill_line(&series->lines[i], place, look->typed != 0);
 	for (i = 0; i < look->num_groups; i++) {
-		line = find_line(series, &look->groups[i]);
+		line = (struct mu_series_line *)mu_series_find(
+		    series, look->groups[i].kind, look->groups[i].name);
 		if (line == NULL)
 			line = new_line(series, &look->groups[i], place);
 		if (line == NULL)

@@ -49,6 +49,10 @@ struct mu_series {
 /* Add LOOK, after all earlier ones. */
 void mu_series_add(struct mu_series *series, const struct mu_watch_look *look);
 
+/* The line of the group NAME of KIND; NULL: there is none. */
+const struct mu_series_line *mu_series_find(
+    const struct mu_series *series, enum mu_watch_kind kind, const char *name);
+
 /* The name of KIND: "lost", "live". */
 const char *mu_watch_kind_word(enum mu_watch_kind kind);
 

@@ -77,7 +77,7 @@ mu_watch_round(const char *line, const struct mu_watch_signals *signals)
 		become((char *[]) { "/bin/sh", "-c", (char *)line, NULL },
 		    signals, getppid(), STDERR_FILENO);
 	}
-	if (mu_watch_subject_open(&subject, pid, NULL, 0))
+	if (mu_watch_subject_open(&subject, pid))
 		while (event == MU_WATCH_NOW)
 			event = mu_watch_await(signals, &subject, UINT64_MAX);
 	mu_watch_subject_close(&subject);
@@ -97,7 +97,7 @@ mu_watch_finish(pid_t pid, const struct mu_watch_signals *signals, bool *ended)
 	*ended = waitpid(pid, &status, WNOHANG) == pid;
 	if (*ended)
 		return status;
-	if (mu_watch_subject_open(&subject, pid, NULL, 0)) {
+	if (mu_watch_subject_open(&subject, pid)) {
 		kill(pid, SIGTERM);
 		kill(pid, SIGCONT); /* a stopped process handles no signal */
 		mu_watch_await(

@@ -15,6 +15,7 @@
 #define COMM 15          /* bytes of a process's name that the kernel keeps */
 #define START_FIELD 22   /* starttime in /proc/PID/stat */
 #define ROLLUP_SIZE 2048 /* smaps_rollup has about 700 bytes */
+#define GROUPS_SIZE 8192 /* of all hierarchies of version 1 */
 
 static ssize_t
 read_proc(pid_t pid, const char *file, char *text, size_t size)
@@ -81,8 +82,47 @@ has_name(pid_t pid, const char *name)
 	    strcmp(base_name(text), name) == 0;
 }
 
+static const char unit_suffix[] = ".service";
+
+/* As systemctl(1): a name without a suffix is that of a service. */
+static bool
+is_unit(const char *part, size_t length, const char *unit)
+{
+	size_t whole = strlen(unit);
+
+	if (length < whole || strncmp(part, unit, whole) != 0)
+		return false;
+	return length == whole ||
+	    (length == whole + sizeof(unit_suffix) - 1 &&
+		strncmp(part + whole, unit_suffix, length - whole) == 0);
+}
+
+/*
+ * True if a control group of PID, or one above it, is that of UNIT. A line has
+ * "HIERARCHY:CONTROLLERS:PATH"; systemd names the groups after the units.
+ */
+static bool
+in_unit(pid_t pid, const char *unit)
+{
+	char text[GROUPS_SIZE], *rest = text, *line, *path, *part;
+
+	if (read_proc(pid, "cgroup", text, sizeof(text) - 1) <= 0)
+		return false;
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		path = strchr(line, ':');
+		path = path == NULL ? NULL : strchr(path + 1, ':');
+		if (path == NULL)
+			continue;
+		path++;
+		while ((part = strsep(&path, "/")) != NULL)
+			if (is_unit(part, strlen(part), unit))
+				return true;
+	}
+	return false;
+}
+
 struct searching {
-	const char *name;
+	const struct mu_watch_search *search;
 	pid_t not, self;
 	pid_t oldest;
 	uint64_t started;
@@ -96,7 +136,8 @@ consider(void *ctx, int pid)
 	uint64_t started;
 
 	if (pid == searching->not || pid == searching->self ||
-	    !has_name(pid, searching->name) ||
+	    !(searching->search->unit ? in_unit : has_name)(
+		pid, searching->search->name) ||
 	    mu_proc_ended(mu_proc_state(pid, pid)))
 		return true;
 	started = start_of(pid);
@@ -111,27 +152,30 @@ consider(void *ctx, int pid)
 }
 
 bool
-mu_watch_subject_open(
-    struct mu_watch_subject *subject, pid_t pid, const char *name, pid_t not )
+mu_watch_subject_open(struct mu_watch_subject *subject, pid_t pid)
+{
+	*subject = (struct mu_watch_subject) { .pid = pid, .fd = -1 };
+	if (pid == 0)
+		return false;
+	subject->started = start_of(pid);
+	subject->fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	mu_proc_program(pid, subject->program, sizeof(subject->program));
+	return subject->started != 0 && !mu_watch_subject_gone(subject);
+}
+
+bool
+mu_watch_subject_find(struct mu_watch_subject *subject,
+    const struct mu_watch_search *search, pid_t not )
 {
 	struct searching searching = {
-		.name = name, .not = not, .self = getpid()
+		.search = search, .not = not, .self = getpid()
 	};
+	bool opened;
 
-	*subject =
-	    (struct mu_watch_subject) { .name = name, .pid = pid, .fd = -1 };
-	if (name != NULL) {
-		mu_proc_numbers("/proc", consider, &searching);
-		subject->pid = searching.oldest;
-		subject->same_name = searching.count;
-	}
-	if (subject->pid == 0)
-		return false;
-	subject->started = start_of(subject->pid);
-	subject->fd = (int)syscall(SYS_pidfd_open, subject->pid, 0);
-	mu_proc_program(
-	    subject->pid, subject->program, sizeof(subject->program));
-	return subject->started != 0 && !mu_watch_subject_gone(subject);
+	mu_proc_numbers("/proc", consider, &searching);
+	opened = mu_watch_subject_open(subject, searching.oldest);
+	subject->same_name = searching.count;
+	return opened;
 }
 
 void

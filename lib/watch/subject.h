@@ -9,22 +9,32 @@
 
 #include "lib/watch/look.h"
 
-struct mu_watch_subject {
+/* How to find a process. */
+struct mu_watch_search {
 	const char *name; /* NULL: not by name */
+	bool unit;        /* it is that of a systemd unit */
+};
+
+struct mu_watch_subject {
 	pid_t pid;
 	uint64_t started;  /* in clock ticks after boot */
 	int fd;            /* a pidfd; -1: none (Linux before 5.3) */
 	char program[256]; /* path of its executable; "" if not known */
-	size_t same_name;  /* how many processes have NAME */
+	size_t same_name;  /* how many processes the search has found */
 };
 
 /*
- * Open process PID; or, if NAME is not NULL, the oldest process whose name
- * (comm), executable or first argument is NAME, other than process NOT. Returns
- * false if there is none. Close it in any case.
+ * Open process PID. Returns false if there is none. Close it in any case.
  */
-bool mu_watch_subject_open(
-    struct mu_watch_subject *subject, pid_t pid, const char *name, pid_t not );
+bool mu_watch_subject_open(struct mu_watch_subject *subject, pid_t pid);
+
+/*
+ * The same of the oldest process, other than NOT, whose name (comm), executable
+ * or first argument is that of SEARCH, or which is in the control group of that
+ * unit.
+ */
+bool mu_watch_subject_find(struct mu_watch_subject *subject,
+    const struct mu_watch_search *search, pid_t not );
 void mu_watch_subject_close(struct mu_watch_subject *subject);
 
 /* True if the process has ended. */

@@ -3,9 +3,11 @@
 
 #include "lib/term/human.h"
 #include "lib/watch/lines.h"
+#include "lib/watch/spark.h"
 #include "mu/sys.h"
 
 #define COLUMN " %10s"
+#define BARS 12 /* columns of a series */
 
 struct mu_watch_time
 mu_watch_time(uint64_t real_ns)
@@ -23,11 +25,28 @@ mu_watch_time(uint64_t real_ns)
 }
 
 void
-mu_watch_text_head(const struct mu_out *out)
+mu_watch_text_head(const struct mu_out *out, bool bars)
 {
-	mu_put(out, "%-8s" COLUMN COLUMN COLUMN COLUMN COLUMN COLUMN " %8s\n",
+	mu_put(out, "%-8s" COLUMN COLUMN COLUMN COLUMN COLUMN COLUMN " %8s",
 	    "time", "RSS", "PSS", "in use", "held free", "lost", "new lost",
 	    "stop");
+	if (bars)
+		mu_put(out, " %-12s %-12s %s", "in use", "held free", "lost");
+	mu_put(out, "\n");
+}
+
+/* The latest looks of TOTAL. */
+static void
+put_bars(const struct mu_out *out, const struct mu_series *series,
+    enum mu_series_total total)
+{
+	size_t count = series->count < BARS ? series->count : BARS, i;
+
+	for (i = count; i <= BARS; i++)
+		mu_put(out, " ");
+	mu_put(out, "%s",
+	    mu_spark(series->totals[total] + series->count - count, count, BARS)
+		.text);
 }
 
 static void
@@ -47,7 +66,8 @@ put_new(const struct mu_out *out, const struct mu_watch_look *look)
 }
 
 void
-mu_watch_text_look(const struct mu_out *out, const struct mu_watch_look *look)
+mu_watch_text_look(const struct mu_out *out, const struct mu_watch_look *look,
+    const struct mu_series *bars)
 {
 	bool checked = mu_watch_look_checked(look);
 	time_t seconds = (time_t)(look->real_ns / MU_NS_PER_SEC);
@@ -64,6 +84,11 @@ mu_watch_text_look(const struct mu_out *out, const struct mu_watch_look *look)
 	put_bytes(out, checked, look->lost);
 	put_new(out, look);
 	mu_put(out, " %8s", mu_human_time(look->pause_ns).text);
+	if (bars != NULL) {
+		put_bars(out, bars, MU_SERIES_LIVE);
+		put_bars(out, bars, MU_SERIES_FREE);
+		put_bars(out, bars, MU_SERIES_LOST);
+	}
 	if (look->restarted)
 		mu_put(out, "  restarted: process %d", look->pid);
 	if (!checked)
@@ -73,4 +98,23 @@ mu_watch_text_look(const struct mu_out *out, const struct mu_watch_look *look)
 	if (look->status != MEMUNREACHABLE_COMPLETE)
 		mu_put_safe(out, look->reason);
 	mu_put(out, "\n");
+}
+
+void
+mu_watch_text_message(
+    const struct mu_out *out, const struct mu_watch_look *look)
+{
+	mu_put_safe(out, look->program);
+	mu_put(out, "[%d]: ", (int)look->pid);
+	if (!mu_watch_look_checked(look)) {
+		mu_put(out, "not checked: ");
+		mu_put_safe(out, look->reason);
+		return;
+	}
+	mu_put(out, "in use %s", mu_human_bytes(look->live).text);
+	mu_put(out, ", held free %s", mu_human_bytes(look->held_free).text);
+	mu_put(out, ", lost %s", mu_human_bytes(look->lost).text);
+	if (look->new_lost > 0)
+		mu_put(out, ", +%s", mu_human_bytes(look->new_lost).text);
+	mu_put(out, ", stop %s", mu_human_time(look->pause_ns).text);
 }

@@ -158,6 +158,7 @@ judge_heap(const struct mu_series *series, struct mu_watch_result *result)
 	count_growing(result, MU_WATCH_LOST, &growth);
 	decide(result, MU_WATCH_LEAK, &growth);
 	growth = judge_total(series, MU_SERIES_LIVE, few, true);
+	result->rising = growth.rises;
 	find_growing(series, MU_WATCH_LIVE, &growth, few, result);
 	count_growing(result, MU_WATCH_LIVE, &growth);
 	decide(result, MU_WATCH_GROWTH, &growth);
@@ -171,6 +172,7 @@ judge_heap(const struct mu_series *series, struct mu_watch_result *result)
 		decide(result, MU_WATCH_GROWTH, &growth);
 		result->outside = true;
 	}
+	result->rising &= result->verdict == MU_WATCH_STEADY;
 }
 
 void

@@ -38,6 +38,7 @@ struct mu_watch_result {
 	uint64_t gained;  /* bytes of what the verdict is about */
 	double per_hour;
 	bool outside; /* GROWTH: of memory that is not malloc's */
+	bool rising;  /* STEADY: live bytes rise; more looks tell */
 	uint64_t live, lost, held_free; /* bytes at the last look */
 	uint64_t first_lost;
 	char reason[256]; /* of the last look that did not check the heap */

@@ -65,6 +65,10 @@ put_steady(const struct mu_out *out, const struct mu_watch_result *result)
 		    mu_human_bytes(result->lost).text);
 	else
 		mu_put(out, ", nothing lost");
+	if (result->rising)
+		mu_put(out,
+		    "; what is in use rises, and more looks tell"
+		    " whether it grows");
 }
 
 static void

@@ -119,8 +119,8 @@ await_restart(struct watch *watch)
 
 	mu_watch_subject_close(&watch->subject);
 	while (event != MU_WATCH_STOP && now < until) {
-		if (mu_watch_subject_open(&watch->subject, 0,
-			watch->options->watch.name, before)) {
+		if (mu_watch_subject_find(&watch->subject,
+			&watch->options->watch.search, before)) {
 			begin_anew(watch);
 			return true;
 		}
@@ -244,7 +244,7 @@ write_look(struct watch *watch, uint64_t next)
 	uint64_t now = mu_sys_now_ns(), wait = next > now ? next - now : 0;
 	struct mu_watch_result *result;
 	bool written = mu_watch_outputs_look(
-	    &watch->outputs, watch->look, wait, &watch->why);
+	    &watch->outputs, watch->look, watch->series, wait, &watch->why);
 
 	if (!written || watch->outputs.html == NULL)
 		return written;
@@ -282,9 +282,9 @@ look_on(struct watch *watch)
 		if (event == MU_WATCH_STOP)
 			return true;
 		if (event == MU_WATCH_ENDED || !take_look(watch)) {
-			if (watch->options->watch.name == NULL)
+			if (watch->options->watch.search.name == NULL)
 				tell_end(watch);
-			if (watch->options->watch.name == NULL ||
+			if (watch->options->watch.search.name == NULL ||
 			    !await_restart(watch))
 				return true;
 			next = first_look(watch, true);
@@ -345,38 +345,52 @@ look_after_rounds(struct watch *watch)
 	return true;
 }
 
+/* By name: which one it is, if there are several. */
+static bool
+search_subject(struct watch *watch)
+{
+	const struct mu_watch_search *search = &watch->options->watch.search;
+	struct mu_safe_argument name = mu_safe_argument(search->name);
+	char text[256];
+
+	if (!mu_watch_subject_find(&watch->subject, search, 0)) {
+		mu_why(&watch->why, MU_ERR_TARGET_GONE,
+		    search->unit ? "no process is in the control group of the"
+				   " unit %s"
+				 : "no process has the name %s",
+		    name.text);
+		return false;
+	}
+	if (watch->subject.same_name > 1) {
+		snprintf(text, sizeof(text),
+		    "%zu processes %s %s: the oldest one, %d, is watched",
+		    watch->subject.same_name,
+		    search->unit ? "are in the unit" : "have the name",
+		    name.text, watch->subject.pid);
+		tell(watch, text);
+	}
+	return true;
+}
+
 static bool
 find_subject(struct watch *watch)
 {
 	const struct mu_cli_options *options = watch->options;
-	const char *name = options->watch.name;
 	pid_t pid = options->pid;
-	char text[256];
 
+	if (options->watch.search.name != NULL)
+		return search_subject(watch);
 	if (options->command != NULL) {
 		watch->command = pid = mu_watch_start(
 		    options->command, &watch->signals, &watch->why);
 		if (pid == 0)
 			return false;
 	}
-	if (!mu_watch_subject_open(&watch->subject, pid, name, 0) &&
+	if (!mu_watch_subject_open(&watch->subject, pid) &&
 	    watch->command == 0) {
-		if (name != NULL)
-			mu_why(&watch->why, MU_ERR_TARGET_GONE,
-			    "no process has the name %s",
-			    mu_safe_argument(name).text);
-		else
-			mu_why(&watch->why, MU_ERR_TARGET_GONE,
-			    "there is no process %d", pid);
+		mu_why(&watch->why, MU_ERR_TARGET_GONE,
+		    "there is no process %d", pid);
 		return false;
-	}
-	if (watch->subject.same_name > 1) {
-		snprintf(text, sizeof(text),
-		    "%zu processes have the name %s: the oldest one, %d, is"
-		    " watched",
-		    watch->subject.same_name, mu_safe_argument(name).text,
-		    watch->subject.pid);
-		tell(watch, text);
 	}
 	return true;
 }
@@ -410,7 +424,7 @@ conclude(struct watch *watch)
 		mu_watch_judge_rounds(watch->result, watch->rounds->leak);
 	}
 	if (!mu_watch_outputs_verdict(&watch->outputs, watch->result,
-		watch->rounds, watch->look, &watch->why) ||
+		watch->series, watch->rounds, watch->look, &watch->why) ||
 	    !write_page(watch, watch->result, 0))
 		return -1;
 	return mu_watch_exit_status(watch->result);
@@ -452,7 +466,8 @@ mu_watch(const struct mu_cli_options *options, const struct mu_check *check)
 		.signals = { .fd = -1 },
 		.outputs = { .prometheus = options->watch.prometheus,
 		    .html = options->html,
-		    .json = options->writer == &mu_writer_json },
+		    .json = options->writer == &mu_writer_json,
+		    .syslog = options->watch.syslog },
 		.why = { .text = "no memory for a watch" },
 	};
 	int status = -1;

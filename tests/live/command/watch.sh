@@ -260,6 +260,6 @@ like "$work/err" "no process has the name nothing$$"
 "$command" watch >"$out" 2>"$work/err"
 status=$?
 [ $status -eq 2 ] || fail "exit status $status"
-like "$work/err" 'give -p PID, -p NAME or -- COMMAND'
+like "$work/err" 'give -p PID, -p NAME, --unit=NAME or -- COMMAND'
 
 [ "$failures" -eq 0 ]

@@ -450,20 +450,29 @@ TEST(a_watch)
 	parse_well("watch -p 4711");
 	ck_assert_int_eq(options.subject, MU_CLI_WATCH);
 	ck_assert_int_eq(options.pid, 4711);
-	ck_assert_ptr_null(options.watch.name);
+	ck_assert_ptr_null(options.watch.search.name);
 	ck_assert_uint_eq(options.watch.every_ms, 60000);
 	ck_assert_uint_eq(options.watch.count, 0);
 	ck_assert_uint_eq(options.watch.duration_ms, 0);
 	parse_well("watch -p served --every=500ms --count=3 --duration 2h");
-	ck_assert_str_eq(options.watch.name, "served");
+	ck_assert_str_eq(options.watch.search.name, "served");
+	ck_assert(!options.watch.search.unit);
 	ck_assert_uint_eq(options.watch.every_ms, 500);
 	ck_assert_uint_eq(options.watch.count, 3);
 	ck_assert_uint_eq(options.watch.duration_ms, 7200000);
 	parse_well("watch --every=1d --format=json -- served watch");
 	ck_assert_str_eq(options.command[1], "watch");
 	ck_assert_uint_eq(options.watch.every_ms, 86400000);
+	assert_complaint("watch",
+	    "nothing to watch; give -p PID, -p NAME, --unit=NAME or"
+	    " -- COMMAND");
+	parse_well("watch --unit=served --syslog");
+	ck_assert_str_eq(options.watch.search.name, "served");
+	ck_assert(options.watch.search.unit);
+	ck_assert(options.watch.syslog);
 	assert_complaint(
-	    "watch", "nothing to watch; give -p PID, -p NAME or -- COMMAND");
+	    "watch --unit=served -p served", "one process at a time");
+	assert_complaint("watch -p 1 --unit=served", "one process at a time");
 	assert_complaint("watch -p 1 -- served",
 	    "-p PID and -- COMMAND: one of them at a time");
 	assert_complaint("watch -p 1 -p served", "one process at a time");

@@ -8,6 +8,7 @@
 #include "lib/watch/growth.h"
 #include "lib/watch/lines.h"
 #include "lib/watch/plan.h"
+#include "lib/watch/spark.h"
 #include "lib/writers/exit_status.h"
 #include "tests/support/suite.h"
 
@@ -117,6 +118,52 @@ TEST(slow_noise_is_no_growth)
 		wrong += mu_growth_judge(values, times, 20, &rule).grows;
 	}
 	ck_assert_uint_le(wrong, 30);
+}
+
+/*
+ * What a cache holds may wander, each step as likely down as up: then an order
+ * says nothing, however many looks there are.
+ */
+TEST(wandering_is_no_growth)
+{
+	static const size_t counts[] = { 4, 6, 8, 10, 20, 60 };
+	uint64_t values[60];
+	unsigned seed = 1, i, j, k, run, wrong;
+	int64_t at;
+
+	for (k = 0; k < sizeof(counts) / sizeof(*counts); k++) {
+		for (run = 0, wrong = 0; run < 2000; run++) {
+			for (i = 0, at = 100000000; i < counts[k]; i++) {
+				for (j = 0; j < 8; j++) {
+					seed = seed * 1103515245 + 12345;
+					at += (int)((seed >> 16) % 2001) - 1000;
+				}
+				values[i] = (uint64_t)at;
+			}
+			wrong += grows(values, counts[k], true);
+		}
+		ck_assert_msg(
+		    wrong <= 60, "%zu looks: %u of 2000", counts[k], wrong);
+	}
+}
+
+/* A loop keeps what it makes, now more, now less, beside noise. */
+TEST(uneven_growth)
+{
+	uint64_t values[10];
+	unsigned seed = 1, i, run, right = 0;
+	uint64_t sum;
+
+	for (run = 0; run < 1000; run++) {
+		for (i = 0, sum = 1000000; i < 10; i++) {
+			seed = seed * 1103515245 + 12345;
+			sum += 5000 + (seed >> 16) % 10000;
+			seed = seed * 1103515245 + 12345;
+			values[i] = sum + (seed >> 16) % 5000;
+		}
+		right += grows(values, 10, true);
+	}
+	ck_assert_uint_ge(right, 950);
 }
 
 TEST(rate)
@@ -248,6 +295,26 @@ TEST(a_change_of_name)
 	ck_assert_msg(strstr(text,
 			  "steady: 1.0 MiB in use, 0 bytes held free,"
 			  " 8.8 KiB lost, none of it new\n") == text,
+	    "%s", text);
+}
+
+/* Four looks that rise, each by something else, prove nothing yet. */
+TEST(rising)
+{
+	static const uint64_t live[] = { 1000000, 1090000, 1100000, 1400000 };
+	size_t i;
+
+	begin();
+	for (i = 0; i < 4; i++) {
+		new_look(i, live[i], 0, 0);
+		mu_series_add(&series, &look);
+	}
+	judge();
+	ck_assert_int_eq(result.verdict, MU_WATCH_STEADY);
+	ck_assert(result.rising);
+	ck_assert_msg(strstr(text,
+			  "nothing lost; what is in use rises, and"
+			  " more looks tell whether it grows\n") != NULL,
 	    "%s", text);
 }
 
@@ -467,29 +534,14 @@ TEST(end_of_a_watch)
 	ck_assert_uint_eq(mu_watch_plan_next(&plan, 11 * S, &stretched), 0);
 }
 
-static json_t *
-parse_line(void)
-{
-	json_error_t error;
-	json_t *object = json_loads(text, 0, &error);
-
-	ck_assert_msg(object != NULL, "%s: %s", error.text, text);
-	ck_assert_ptr_eq(strchr(text, '\n'), text + strlen(text) - 1);
-	return object;
-}
-
 TEST(json_lines)
 {
-	struct mu_text words = { text, sizeof(text), 0 };
-	struct mu_out out = mu_out_text(&words);
 	json_t *object, *growing;
 
 	fill_leak();
-	words.length = 0;
 	new_look(3, 1000, 200, 30);
 	look.new_lost = 10;
-	ck_assert(mu_watch_json_look(&out, &look, 3 * S));
-	object = parse_line();
+	object = mu_watch_json_look(&look, 3 * S);
 	ck_assert_str_eq(json_string_value(json_object_get(object, "time")),
 	    "2026-11-27T17:23:00.042Z");
 #define IS(name, value)   \
@@ -506,9 +558,7 @@ TEST(json_lines)
 	ck_assert_str_eq(
 	    json_string_value(json_object_get(object, "status")), "complete");
 	json_decref(object);
-	words.length = 0;
-	ck_assert(mu_watch_json_verdict(&out, &result, NULL, &look));
-	object = parse_line();
+	object = mu_watch_json_verdict(&result, NULL, &look);
 	ck_assert_str_eq(
 	    json_string_value(json_object_get(object, "verdict")), "leak");
 	growing = json_array_get(json_object_get(object, "growing"), 0);
@@ -553,4 +603,49 @@ TEST(prometheus_labels)
 	mu_watch_prometheus(&out, &look);
 	ck_assert_ptr_null(strstr(text, "lost_bytes"));
 	ck_assert_ptr_nonnull(strstr(text, "check_success{"));
+}
+
+TEST(bars)
+{
+	uint64_t values[100];
+	size_t i;
+
+	ck_assert_str_eq(
+	    mu_spark((const uint64_t[]) { 0, 1, 2, 3, 4, 5, 6, 7 }, 8, 8).text,
+	    "▁▂▃▄▅▆▇█");
+	ck_assert_str_eq(
+	    mu_spark((const uint64_t[]) { 900, 907, 900 }, 3, 12).text, "▁█▁");
+	ck_assert_str_eq(
+	    mu_spark((const uint64_t[]) { 5, 5, 5 }, 3, 12).text, "▁▁▁");
+	ck_assert_str_eq(
+	    mu_spark((const uint64_t[]) { 0, UINT64_MAX }, 2, 12).text, "▁█");
+	ck_assert_str_eq(mu_spark(values, 0, 12).text, "");
+	for (i = 0; i < 100; i++)
+		values[i] = i;
+	ck_assert_str_eq(mu_spark(values, 100, 8).text, "▁▂▃▄▅▆▇█");
+	ck_assert_uint_eq(
+	    strlen(mu_spark(values, 100, 100).text), MU_SPARK_MOST * 3);
+}
+
+/* A wide terminal has the bars of the totals and of what grows. */
+TEST(bars_below_the_verdict)
+{
+	struct mu_text words = { text, sizeof(text), 0 };
+	struct mu_out out = mu_out_text(&words);
+
+	fill_leak();
+	words.length = 0;
+	mu_spark_lines(&out, &series, &result);
+	ck_assert_str_eq(text,
+	    "  in use        1.0 MiB ▁▁▁▁▁▁▁▁ 1.0 MiB\n"
+	    "  held free     0 bytes ▁▁▁▁▁▁▁▁ 0 bytes\n"
+	    "  lost          0 bytes ▁▂▃▄▅▆▇█ 341.8 KiB\n"
+	    "  lost          0 bytes ▁▂▃▄▅▆▇█ 321.3 KiB  Session (handle at"
+	    " served.c:16)\n"
+	    "  lost          0 bytes ▁▂▃▄▅▆▇█ 20.5 KiB  blocks of 48 bytes\n");
+	words.length = 0;
+	mu_watch_text_look(&out, &look, &series);
+	ck_assert_msg(
+	    strstr(text, "     ▁▁▁▁▁▁▁▁     ▁▁▁▁▁▁▁▁     ▁▂▃▄▅▆▇█\n") != NULL,
+	    "%s", text);
 }
