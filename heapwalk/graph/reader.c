@@ -5,6 +5,7 @@
 #include "heapwalk/graph/graph.h"
 #include "heapwalk/graph/references.h"
 #include "heapwalk/heaps/spans.h"
+#include "mu/arch/words.h"
 
 #define WORD sizeof(uintptr_t)
 #define EMPTY_SHIFT 20  /* small, since libraries may lie next to heaps */
@@ -27,6 +28,9 @@
 #define NEAR ((size_t)2 << 10)
 #define LINE 64
 
+/* For what is compiled twice, with MU_ARCH_BITS and without. */
+#define INLINED static inline __attribute__((always_inline))
+
 /*
  * True if ADDRESS is known to be in no block. A NULL from find_span() does not
  * show that.
@@ -48,7 +52,7 @@ in_empty(struct mu_reader *reader, uintptr_t address)
 }
 
 /* The span that holds ADDRESS, or NULL. */
-static inline const struct mu_span *
+INLINED const struct mu_span *
 find_span(struct mu_reader *reader, uintptr_t address)
 {
 	const struct mu_span **known =
@@ -63,7 +67,7 @@ find_span(struct mu_reader *reader, uintptr_t address)
 	return span;
 }
 
-static inline size_t
+INLINED size_t
 grain_of(const struct mu_span *span, uintptr_t value)
 {
 	return (value - span->range.begin) / MU_GRAIN;
@@ -73,7 +77,7 @@ grain_of(const struct mu_span *span, uintptr_t value)
  * Queue VALUE, read at ADDRESS of NODE, until its bitmap words are in the
  * cache.
  */
-static inline void
+INLINED void
 take_word(
     struct mu_reader *reader, uint32_t node, uintptr_t value, uintptr_t address)
 {
@@ -97,7 +101,7 @@ take_word(
 /*
  * Resolve word I by its position alone; prefetch the bounds if they are needed.
  */
-static inline void
+INLINED void
 locate(struct mu_reader *reader, size_t i)
 {
 	const struct mu_span *span = reader->places[i];
@@ -147,13 +151,34 @@ look_up(struct mu_reader *reader, size_t i)
 	    links[mu_reference_link(blocks, address, value, &block)];
 }
 
-void
-mu_reader_flush(struct mu_reader *reader)
+INLINED void
+locate_each(struct mu_reader *reader)
 {
 	size_t i;
 
 	for (i = 0; i < reader->count; i++)
 		locate(reader, i);
+}
+
+/*
+ * The same by instructions that not every CPU has: 67 in place of 75 ms of CPU
+ * time for a check of a graph of 10^6 blocks, with those of read_by_bits().
+ */
+MU_ARCH_BITS static void
+locate_by_bits(struct mu_reader *reader)
+{
+	locate_each(reader);
+}
+
+void
+mu_reader_flush(struct mu_reader *reader)
+{
+	size_t i;
+
+	if (reader->bits)
+		locate_by_bits(reader);
+	else
+		locate_each(reader);
 	for (i = 0; i < reader->count; i++)
 		if (reader->targets[i] == UNRESOLVED)
 			look_up(reader, i);
@@ -162,7 +187,7 @@ mu_reader_flush(struct mu_reader *reader)
 }
 
 /* Inline, so that the common case costs nothing. */
-static inline __attribute__((always_inline)) void
+INLINED void
 read_each(struct mu_reader *reader, uint32_t node, const char *view,
     struct mu_range range, bool root, size_t step)
 {
@@ -263,7 +288,7 @@ mu_reader_words(struct mu_reader *reader, uint32_t node, const char *view,
 }
 
 /* Move to the block of SPAN whose start bit is BIT of WORD. */
-static inline void
+INLINED void
 come_to(struct mu_reader *reader, const struct mu_span *span, size_t word,
     unsigned bit)
 {
@@ -280,7 +305,7 @@ come_to(struct mu_reader *reader, const struct mu_span *span, size_t word,
 }
 
 /* Take the word at OFFSET in SPAN, in the grain of BIT of WORD. */
-static inline void
+INLINED void
 take_candidate(struct mu_reader *reader, const struct mu_span *span,
     size_t word, unsigned bit, size_t offset)
 {
@@ -298,7 +323,7 @@ take_candidate(struct mu_reader *reader, const struct mu_span *span,
 	take_word(reader, reader->node, value, address);
 }
 
-static inline void
+INLINED void
 read_bitmap_word(
     struct mu_reader *reader, const struct mu_span *span, size_t word)
 {
@@ -335,6 +360,21 @@ read_bitmap_word(
 		    MU_WORD_BITS - 1 - (unsigned)__builtin_clzll(bits));
 }
 
+INLINED void
+read_bitmap(struct mu_reader *reader, const struct mu_span *span, size_t word,
+    size_t end)
+{
+	for (; word < end; word++)
+		read_bitmap_word(reader, span, word);
+}
+
+MU_ARCH_BITS static void
+read_by_bits(struct mu_reader *reader, const struct mu_span *span, size_t word,
+    size_t end)
+{
+	read_bitmap(reader, span, word, end);
+}
+
 struct mu_range
 mu_reader_span(struct mu_reader *reader, const struct mu_span *span,
     size_t word, size_t end)
@@ -342,8 +382,10 @@ mu_reader_span(struct mu_reader *reader, const struct mu_span *span,
 	uintptr_t stop = span->range.begin + end * MU_WORD_BITS * MU_GRAIN;
 
 	reader->begin = reader->end = 0;
-	for (; word < end; word++)
-		read_bitmap_word(reader, span, word);
+	if (reader->bits)
+		read_by_bits(reader, span, word, end);
+	else
+		read_bitmap(reader, span, word, end);
 	return (struct mu_range) { stop, reader->end };
 }
 
@@ -375,6 +417,7 @@ mu_reader_open(struct mu_reader *reader, const struct mu_graph *graph,
 {
 	reader->blocks = graph->blocks;
 	reader->filter = graph->filter;
+	reader->bits = mu_words_bits(graph->filter);
 	reader->full = full;
 	reader->ctx = ctx;
 	reader->count = 0;

@@ -18,6 +18,7 @@
 struct mu_reader {
 	const struct mu_blocks *blocks;
 	mu_words_filter *filter;
+	bool bits; /* mu_words_bits() */
 
 	/* Called when there is no room for more words, and at the end. */
 	void (*full)(struct mu_reader *reader);

@@ -26,6 +26,12 @@ mu_words_version(unsigned number)
 	return number <= mu_arch_words_best() ? versions[number] : NULL;
 }
 
+bool
+mu_words_bits(mu_words_filter *filter)
+{
+	return filter != plain;
+}
+
 mu_words_filter *
 mu_words_choose(void)
 {

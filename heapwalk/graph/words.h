@@ -7,6 +7,7 @@
 #ifndef HEAPWALK_GRAPH_WORDS_H
 #define HEAPWALK_GRAPH_WORDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,5 +32,8 @@ mu_words_filter *mu_words_choose(void);
  * last.
  */
 mu_words_filter *mu_words_version(unsigned number);
+
+/* True if the CPU that FILTER was chosen for has what MU_ARCH_BITS needs. */
+bool mu_words_bits(mu_words_filter *filter);
 
 #endif

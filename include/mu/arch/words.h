@@ -16,7 +16,9 @@
 
 /*
  * MU_ARCH_WORDS lists the vector functions, slowest first; NULL if there are
- * none. This CPU can run the first mu_arch_words_best() of them.
+ * none. This CPU can run the first mu_arch_words_best() of them; if that is not
+ * 0, also functions with the attribute MU_ARCH_BITS, which count and find bits
+ * by single instructions.
  */
 static inline unsigned mu_arch_words_best(void);
 

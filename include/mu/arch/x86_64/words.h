@@ -7,13 +7,18 @@
 
 #define MU_ARCH_WORDS mu_arch_words_four, mu_arch_words_eight
 
+#define MU_ARCH_BITS __attribute__((target("popcnt,lzcnt,bmi,bmi2")))
+
 /*
- * AVX2 is a bit of CPUID leaf 7, EBX; XCR0 says which registers the kernel
- * saves at a task switch.
+ * AVX2 and BMI are bits of CPUID leaf 7, EBX; XCR0 says which registers the
+ * kernel saves at a task switch.
  */
 #define MU_CPU_AVX2 (1u << 5)
+#define MU_CPU_BMI (1u << 3 | 1u << 8)
 #define MU_CPU_AVX512F (1u << 16)
 #define MU_CPU_OSXSAVE (1u << 27) /* CPUID leaf 1, ECX */
+#define MU_CPU_POPCNT (1u << 23)
+#define MU_CPU_LZCNT (1u << 5) /* CPUID leaf 0x80000001, ECX */
 #define MU_CPU_STATE_YMM 0x06u
 #define MU_CPU_STATE_ZMM 0xe6u
 
@@ -87,16 +92,21 @@ mu_arch_saved_states(void)
 	return low;
 }
 
-/* 2: AVX-512, eight words at a time; 1: AVX2, four; 0: neither. */
+/*
+ * 2: AVX-512, eight words at a time; 1: AVX2, four; 0: neither. CPUs with AVX2
+ * have the instructions of MU_ARCH_BITS; a virtual one may leave them out.
+ */
 static inline unsigned
 mu_arch_words_best(void)
 {
-	unsigned a, b, c, d, states;
+	unsigned a, b, c, d, states, wanted = MU_CPU_OSXSAVE | MU_CPU_POPCNT;
 
-	if (!__get_cpuid(1, &a, &b, &c, &d) || (c & MU_CPU_OSXSAVE) == 0)
+	if (!__get_cpuid(1, &a, &b, &c, &d) || (c & wanted) != wanted ||
+	    !__get_cpuid(0x80000001, &a, &b, &c, &d) || (c & MU_CPU_LZCNT) == 0)
 		return 0;
 	states = mu_arch_saved_states();
-	if (!__get_cpuid_count(7, 0, &a, &b, &c, &d))
+	if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) ||
+	    (b & MU_CPU_BMI) != MU_CPU_BMI)
 		return 0;
 	if ((b & MU_CPU_AVX512F) != 0 &&
 	    (states & MU_CPU_STATE_ZMM) == MU_CPU_STATE_ZMM)
