@@ -49,12 +49,12 @@ struct mu_last_signal {
 static struct mu_traced *
 owner_of(const struct mu_traced_threads *threads, pid_t pid)
 {
-	size_t i;
+	struct mu_traced *thread = NULL;
 
-	for (i = 0; threads->num_last > 0 && i < threads->count; i++)
-		if (threads->threads[i].pid == pid &&
-		    threads->threads[i].last != NULL)
-			return &threads->threads[i];
+	while (threads->num_last > 0 &&
+	    (thread = mu_traced_next(threads, pid, thread)) != NULL)
+		if (thread->last != NULL)
+			return thread;
 	return NULL;
 }
 
@@ -199,10 +199,9 @@ is_in_malloc(const struct mu_traced *thread, const struct mu_last_signal *last,
 }
 
 static bool
-is_running(const struct mu_traced *thread, pid_t pid)
+is_running(const struct mu_traced *thread)
 {
-	return thread->pid == pid && !thread->stopped && !thread->leaving &&
-	    !thread->held;
+	return !thread->stopped && !thread->leaving && !thread->held;
 }
 
 /*
@@ -212,14 +211,11 @@ is_running(const struct mu_traced *thread, pid_t pid)
 static void
 interrupt_running(const struct mu_traced_threads *threads, pid_t pid)
 {
-	const struct mu_traced *thread;
-	size_t i;
+	const struct mu_traced *thread = NULL;
 
-	for (i = 0; i < threads->count; i++) {
-		thread = &threads->threads[i];
-		if (is_running(thread, pid) && thread->steps % STEPS == 0)
+	while ((thread = mu_traced_next(threads, pid, thread)) != NULL)
+		if (is_running(thread) && thread->steps % STEPS == 0)
 			mu_sys_ptrace(PTRACE_INTERRUPT, thread->tid, 0, 0);
-	}
 }
 
 /*
@@ -294,12 +290,12 @@ take_stop(struct mu_traced *owner, struct mu_traced *thread)
 static void
 advance(struct mu_traced_threads *threads, struct mu_traced *owner)
 {
-	size_t i;
+	const struct mu_traced *thread = NULL;
 
 	if (owner->last->done)
 		return;
-	for (i = 0; i < threads->count; i++)
-		if (is_running(&threads->threads[i], owner->pid))
+	while ((thread = mu_traced_next(threads, owner->pid, thread)) != NULL)
+		if (is_running(thread))
 			return;
 	deliver(owner);
 }
@@ -364,17 +360,15 @@ mu_last_signal_abandon(
 void
 mu_last_signal_drop(struct mu_traced_threads *threads, pid_t pid)
 {
-	struct mu_traced *owner = owner_of(threads, pid);
-	size_t i;
+	struct mu_traced *owner = owner_of(threads, pid), *thread = NULL;
 
 	if (owner == NULL)
 		return;
 	if (!owner->last->done)
 		mu_sys_kill(pid, owner->last->signo);
 	end_last(threads, owner);
-	for (i = 0; i < threads->count; i++)
-		if (threads->threads[i].pid == pid)
-			threads->threads[i].stopped = false;
+	while ((thread = mu_traced_next(threads, pid, thread)) != NULL)
+		thread->stopped = false;
 }
 
 static void

@@ -106,33 +106,31 @@ others_of(struct mu_trace *trace, pid_t pid)
 static void
 release(struct mu_trace *trace, pid_t pid)
 {
-	size_t i;
+	struct mu_traced *thread = NULL;
 
-	for (i = 0; i < trace->all.count; i++) {
-		if (trace->all.threads[i].pid != pid ||
-		    !trace->all.threads[i].held)
+	while ((thread = mu_traced_next(&trace->all, pid, thread)) != NULL) {
+		if (!thread->held)
 			continue;
-		trace->all.threads[i].held = false;
-		mu_traced_continue(trace->all.threads[i].tid, 0);
+		thread->held = false;
+		mu_traced_continue(thread->tid, 0);
 	}
 }
 
 static bool
 take_held(struct mu_trace *trace, struct mu_threads *threads)
 {
-	size_t i;
+	const struct mu_traced *thread = NULL;
 
 	threads->tracees = mu_arena_alloc(
 	    threads->arena, trace->all.count + 1, sizeof(*threads->tracees));
 	if (threads->tracees == NULL)
 		return false;
-	for (i = 0; i < trace->all.count; i++) {
-		if (trace->all.threads[i].pid == threads->pid &&
-		    trace->all.threads[i].held)
+	while ((thread = mu_traced_next(&trace->all, threads->pid, thread)) !=
+	    NULL)
+		if (thread->held)
 			threads->tracees[threads->count++] =
-			    (struct mu_tracee) { trace->all.threads[i].tid,
-				    MU_TRACEE_STOPPED, 0, false };
-	}
+			    (struct mu_tracee) { thread->tid, MU_TRACEE_STOPPED,
+				    0, false };
 	return threads->count > 0;
 }
 
@@ -153,14 +151,12 @@ show_end(struct mu_trace *trace, pid_t pid, size_t missed)
 static size_t
 count_more(const struct mu_trace *trace, const struct mu_traced *thread)
 {
-	const struct mu_traced *other;
-	size_t i, count = 0;
+	const struct mu_traced *other = NULL;
+	size_t count = 0;
 
-	for (i = 0; i < trace->all.count; i++) {
-		other = &trace->all.threads[i];
-		count += other->pid == thread->pid && other != thread &&
-		    !other->held && !other->leaving;
-	}
+	while (
+	    (other = mu_traced_next(&trace->all, thread->pid, other)) != NULL)
+		count += other != thread && !other->held && !other->leaving;
 	return count;
 }
 

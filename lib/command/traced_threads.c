@@ -20,6 +20,18 @@ mu_traced_find(const struct mu_traced_threads *threads, pid_t tid)
 }
 
 struct mu_traced *
+mu_traced_next(const struct mu_traced_threads *threads, pid_t pid,
+    const struct mu_traced *last)
+{
+	size_t i = last == NULL ? 0 : (size_t)(last - threads->threads) + 1;
+
+	for (; i < threads->count; i++)
+		if (threads->threads[i].pid == pid)
+			return &threads->threads[i];
+	return NULL;
+}
+
+struct mu_traced *
 mu_traced_add(struct mu_traced_threads *threads, pid_t tid, pid_t pid)
 {
 	if (!mu_array_room(
@@ -82,10 +94,9 @@ mu_traced_resume(struct mu_traced *thread)
 void
 mu_traced_resume_all(struct mu_traced_threads *threads, pid_t pid)
 {
-	size_t i;
+	struct mu_traced *thread = NULL;
 
-	for (i = 0; i < threads->count; i++)
-		if (threads->threads[i].pid == pid &&
-		    threads->threads[i].stopped)
-			mu_traced_resume(&threads->threads[i]);
+	while ((thread = mu_traced_next(threads, pid, thread)) != NULL)
+		if (thread->stopped)
+			mu_traced_resume(thread);
 }

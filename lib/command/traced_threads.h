@@ -40,6 +40,13 @@ struct mu_traced_threads {
 struct mu_traced *mu_traced_find(
     const struct mu_traced_threads *threads, pid_t tid);
 
+/*
+ * The thread of process PID that follows LAST in the list, or the first one if
+ * LAST is NULL; NULL: there are no more.
+ */
+struct mu_traced *mu_traced_next(const struct mu_traced_threads *threads,
+    pid_t pid, const struct mu_traced *last);
+
 /* Returns NULL without memory; the thread then just runs on. */
 struct mu_traced *mu_traced_add(
     struct mu_traced_threads *threads, pid_t tid, pid_t pid);

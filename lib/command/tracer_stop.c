@@ -38,12 +38,12 @@ after(uint64_t span_ns)
 static struct mu_traced *
 asker_of(const struct mu_traced_threads *threads, pid_t pid)
 {
-	size_t i;
+	struct mu_traced *thread = NULL;
 
-	for (i = 0; threads->num_stops > 0 && i < threads->count; i++)
-		if (threads->threads[i].pid == pid &&
-		    threads->threads[i].stop != NULL)
-			return &threads->threads[i];
+	while (threads->num_stops > 0 &&
+	    (thread = mu_traced_next(threads, pid, thread)) != NULL)
+		if (thread->stop != NULL)
+			return thread;
 	return NULL;
 }
 
@@ -88,13 +88,11 @@ static void
 list_stopped(
     const struct mu_traced_threads *threads, pid_t pid, struct mu_threads *live)
 {
-	const struct mu_traced *thread;
+	const struct mu_traced *thread = NULL;
 	enum mu_tracee_state state;
-	size_t i;
 
-	for (i = 0; i < threads->count; i++) {
-		thread = &threads->threads[i];
-		if (thread->pid != pid || !thread->stopped)
+	while ((thread = mu_traced_next(threads, pid, thread)) != NULL) {
+		if (!thread->stopped)
 			continue;
 		state = thread->signo != 0 || thread->in_call
 		    ? MU_TRACEE_SIGNAL_STOPPED
@@ -285,27 +283,23 @@ interrupt_all(struct mu_traced_threads *threads, pid_t pid, pid_t tid)
 static void
 note_stop(struct mu_traced_threads *threads, const struct mu_traced *asker)
 {
-	const struct mu_traced *thread;
-	size_t i;
+	const struct mu_traced *thread = NULL;
 
 	if (asker->stop->full)
 		return;
-	for (i = 0; i < threads->count; i++) {
-		thread = &threads->threads[i];
-		if (thread->pid == asker->pid && thread != asker &&
-		    !thread->stopped && !thread->leaving)
+	while ((thread = mu_traced_next(threads, asker->pid, thread)) != NULL)
+		if (thread != asker && !thread->stopped && !thread->leaving)
 			return;
-	}
 	interrupt_all(threads, asker->pid, asker->tid);
 }
 
 static bool
 has_ending(const struct mu_traced_threads *threads, pid_t pid)
 {
-	size_t i;
+	const struct mu_traced *thread = NULL;
 
-	for (i = 0; i < threads->count; i++)
-		if (threads->threads[i].pid == pid && threads->threads[i].held)
+	while ((thread = mu_traced_next(threads, pid, thread)) != NULL)
+		if (thread->held)
 			return true;
 	return false;
 }
@@ -458,16 +452,14 @@ mu_command_stop_abandon(
 void
 mu_command_stop_drop(struct mu_traced_threads *threads, pid_t pid)
 {
-	struct mu_traced *asker = asker_of(threads, pid);
-	size_t i;
+	struct mu_traced *asker = asker_of(threads, pid), *thread = NULL;
 
 	mu_last_signal_drop(threads, pid);
 	if (asker == NULL)
 		return;
 	end_stop(threads, asker);
-	for (i = 0; i < threads->count; i++)
-		if (threads->threads[i].pid == pid)
-			threads->threads[i].stopped = false;
+	while ((thread = mu_traced_next(threads, pid, thread)) != NULL)
+		thread->stopped = false;
 }
 
 uint64_t
