@@ -1,11 +1,6 @@
-/*
- * Convert the value of a command-line option to a member of struct
- * mu_cli_options. Numbers, times, sizes and signals are written as in
- * MEMUNREACHABLE_OPTIONS and use its parser. (strtonum(3) would accept "+1" and
- * " 1".)
- */
-#include "lib/cli/values.h"
+#include "lib/cli/flags.h"
 
+#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,12 +19,24 @@
 #define COMPLAINT_SIZE 512
 #define MAX_WRITERS 16
 
+/*
+ * Numbers, times, sizes and signals are written as in MEMUNREACHABLE_OPTIONS
+ * and use its parser. (strtonum(3) would accept "+1" and " 1".)
+ */
+
+/* What VALUE's option sets in OPTIONS. */
+static void *
+member(struct mu_cli_options *options, const struct mu_cli_value *value)
+{
+	return (char *)options + value->flag->at;
+}
+
 static enum mu_status
 expected(
     const struct mu_cli_value *value, const char *words, struct mu_why *why)
 {
-	return mu_why(why, MU_ERR_ARGUMENT, "--%s=%s: expected %s", value->name,
-	    mu_safe_argument(value->text).text, words);
+	return mu_why(why, MU_ERR_ARGUMENT, "--%s=%s: expected %s",
+	    value->flag->name, mu_safe_argument(value->text).text, words);
 }
 
 /*
@@ -73,7 +80,7 @@ take_same(struct mu_cli_options *options, const struct mu_cli_value *value,
 	enum mu_status status;
 	char key[32];
 
-	mu_text_format(key, sizeof(key), "%s", value->name);
+	mu_text_format(key, sizeof(key), "%s", value->flag->name);
 	for (i = 0; key[i] != '\0'; i++) {
 		if (key[i] == '-')
 			key[i] = '_';
@@ -90,44 +97,26 @@ take_same(struct mu_cli_options *options, const struct mu_cli_value *value,
 	return status;
 }
 
-static enum mu_status
-take_shared(struct mu_cli_options *options, const struct mu_cli_value *value,
-    struct mu_why *why)
-{
-	struct mu_options shared;
-	enum mu_status status;
-
-	mu_options_default(&shared);
-	switch (value->flag) {
-	case MU_CLI_OPT_TIMEOUT:
-		status = read_shared(value, "timeout", &shared, why);
-		options->timeout_ms = shared.timeout;
-		options->timeout_given = true;
-		return status;
-	case MU_CLI_OPT_MAX_PAUSE:
-		status = read_shared(value, "max_pause", &shared, why);
-		options->max_pause_ms = shared.max_pause;
-		options->max_pause_given = true;
-		return status;
-	case MU_CLI_OPT_LIMIT:
-		status = read_shared(value, "max_leaks", &shared, why);
-		options->limit = shared.max_leaks;
-		options->limit_given = true;
-		return status;
-	case MU_CLI_OPT_SIGNAL:
-		status = read_shared(value, "signal", &shared, why);
-		options->signal = shared.signal;
-		return status;
-	case MU_CLI_OPT_MAX_MEMORY:
-		status = read_shared(value, "max_memory", &shared, why);
-		options->max_memory = shared.max_memory;
-		return status;
-	default:
-		status = read_shared(value, "workers", &shared, why);
-		options->workers = shared.workers;
-		return status;
+/* take_KEY() reads an option that has another name there, into options->TO. */
+#define TAKE_SHARED(key, to)                                             \
+	static enum mu_status take_##key(struct mu_cli_options *options, \
+	    const struct mu_cli_value *value, struct mu_why *why)        \
+	{                                                                \
+		struct mu_options shared;                                \
+		enum mu_status status;                                   \
+                                                                         \
+		mu_options_default(&shared);                             \
+		status = read_shared(value, #key, &shared, why);         \
+		options->to = shared.key;                                \
+		return status;                                           \
 	}
-}
+
+TAKE_SHARED(timeout, timeout_ms)
+TAKE_SHARED(max_pause, max_pause_ms)
+TAKE_SHARED(max_leaks, limit)
+TAKE_SHARED(max_memory, max_memory)
+TAKE_SHARED(signal, signal)
+TAKE_SHARED(workers, workers)
 
 /* Accept one of the words at NAMES, which end with NULL. */
 static enum mu_status
@@ -174,32 +163,35 @@ take_format(struct mu_cli_options *options, const struct mu_cli_value *value,
 	return status;
 }
 
+/* The member is an enum whose values are the indices of the words. */
 static enum mu_status
 take_choice(struct mu_cli_options *options, const struct mu_cli_value *value,
     struct mu_why *why)
 {
-	static const char *const stops[] = { "auto", "fork", "read", NULL };
-	static const char *const colors[] = { "auto", "always", "never", NULL };
-	static const char *const unchecked[] = { "fail", "ok", NULL };
-	static const char *const by[] = { "block", "stack", "shape", "type",
-		"module", NULL };
-	enum mu_status status;
-	unsigned choice = 0;
+	return take_word(
+	    value, value->flag->words, member(options, value), why);
+}
 
-	if (value->flag == MU_CLI_OPT_UNCHECKED) {
-		status = take_word(value, unchecked, &choice, why);
-		options->unchecked_ok = choice == 1;
-	} else if (value->flag == MU_CLI_OPT_BY) {
-		status = take_word(value, by, &choice, why);
-		options->by = (enum mu_by)choice;
-	} else if (value->flag == MU_CLI_OPT_STOP) {
-		status = take_word(value, stops, &choice, why);
-		options->stop = (enum mu_check_stop)choice;
-	} else {
-		status = take_word(value, colors, &choice, why);
-		options->color = (enum mu_style_when)choice;
-	}
+static enum mu_status
+take_unchecked(struct mu_cli_options *options, const struct mu_cli_value *value,
+    struct mu_why *why)
+{
+	unsigned choice = 0;
+	enum mu_status status =
+	    take_word(value, value->flag->words, &choice, why);
+
+	options->unchecked_ok = choice == 1;
 	return status;
+}
+
+/* Without a value. */
+static enum mu_status
+take_true(struct mu_cli_options *options, const struct mu_cli_value *value,
+    struct mu_why *why)
+{
+	(void)why;
+	*(bool *)member(options, value) = true;
+	return MU_OK;
 }
 
 static bool
@@ -228,6 +220,13 @@ take_name(struct mu_cli_options *options, const struct mu_cli_value *value,
 }
 
 static enum mu_status
+take_unit(struct mu_cli_options *options, const struct mu_cli_value *value,
+    struct mu_why *why)
+{
+	return take_name(options, value, true, why);
+}
+
+static enum mu_status
 take_pid(struct mu_cli_options *options, const struct mu_cli_value *value,
     struct mu_why *why)
 {
@@ -246,6 +245,14 @@ take_pid(struct mu_cli_options *options, const struct mu_cli_value *value,
 		    "%d and %d: one process at a time", options->pid, (int)pid);
 	options->pid = (pid_t)pid;
 	return MU_OK;
+}
+
+/* The word behind it is optional, too, and then another value. */
+static enum mu_status
+take_doctor(struct mu_cli_options *options, const struct mu_cli_value *value,
+    struct mu_why *why)
+{
+	return value->text != NULL ? take_pid(options, value, why) : MU_OK;
 }
 
 static enum mu_status
@@ -360,7 +367,7 @@ take_why(struct mu_cli_options *options, const struct mu_cli_value *value,
 }
 
 static enum mu_status
-take_file(
+read_file_name(
     const struct mu_cli_value *value, const char **file, struct mu_why *why)
 {
 	if (value->text[0] == '\0')
@@ -369,10 +376,19 @@ take_file(
 	return MU_OK;
 }
 
+static enum mu_status
+take_file(struct mu_cli_options *options, const struct mu_cli_value *value,
+    struct mu_why *why)
+{
+	return read_file_name(value, member(options, value), why);
+}
+
 /* 60, 60s, 500ms, 5m, 1h, 2d: milliseconds, at least one. */
 static enum mu_status
-take_time(const struct mu_cli_value *value, uint64_t *ms, struct mu_why *why)
+take_time(struct mu_cli_options *options, const struct mu_cli_value *value,
+    struct mu_why *why)
 {
+	uint64_t *ms = member(options, value);
 	static const struct {
 		const char *suffix;
 		uint64_t ms;
@@ -400,8 +416,10 @@ take_time(const struct mu_cli_value *value, uint64_t *ms, struct mu_why *why)
 }
 
 static enum mu_status
-take_count(const struct mu_cli_value *value, size_t *count, struct mu_why *why)
+take_count(struct mu_cli_options *options, const struct mu_cli_value *value,
+    struct mu_why *why)
 {
+	size_t *count = member(options, value);
 	struct mu_token token = { value->text, strlen(value->text) };
 	uint64_t number;
 
@@ -412,14 +430,15 @@ take_count(const struct mu_cli_value *value, size_t *count, struct mu_why *why)
 }
 
 static enum mu_status
-take_rounds(const struct mu_cli_value *value, size_t *count, struct mu_why *why)
+take_rounds(struct mu_cli_options *options, const struct mu_cli_value *value,
+    struct mu_why *why)
 {
 	struct mu_token token = { value->text, strlen(value->text) };
 	uint64_t number;
 
 	if (!mu_token_number(token, MU_ROUNDS_MOST, &number) || number == 0)
 		return expected(value, "a number of rounds, 1 to 95", why);
-	*count = number;
+	options->watch.rounds = number;
 	return MU_OK;
 }
 
@@ -434,7 +453,7 @@ take_log(struct mu_cli_options *options, const struct mu_cli_value *value,
 	if (options->log != NULL)
 		return mu_why(why, MU_ERR_ARGUMENT,
 		    "--symbolize takes one file at a time");
-	return take_file(value, &options->log, why);
+	return read_file_name(value, &options->log, why);
 }
 
 /* The earlier dump comes first; the later one is the next word. */
@@ -442,117 +461,112 @@ static enum mu_status
 take_diff(struct mu_cli_options *options, const struct mu_cli_value *value,
     struct mu_why *why)
 {
-	return take_file(value,
+	return read_file_name(value,
 	    options->diff_before == NULL ? &options->diff_before
 					 : &options->diff_after,
 	    why);
 }
 
-enum mu_status
-mu_cli_value_take(struct mu_cli_options *options,
-    const struct mu_cli_value *value, struct mu_why *why)
+static enum mu_status
+take_round(struct mu_cli_options *options, const struct mu_cli_value *value,
+    struct mu_why *why)
 {
-	switch (value->flag) {
-	case MU_CLI_OPT_PID:
-		return take_pid(options, value, why);
-	case MU_CLI_OPT_DOCTOR:
-		return value->text != NULL ? take_pid(options, value, why)
-					   : MU_OK;
-	case MU_CLI_OPT_CORE:
-		return take_file(value, &options->core, why);
-	case MU_CLI_OPT_EXE:
-		return take_file(value, &options->exe, why);
-	case MU_CLI_OPT_SYSROOT:
-		return take_file(value, &options->sysroot, why);
-	case MU_CLI_OPT_BASELINE:
-		return take_file(value, &options->baseline, why);
-	case MU_CLI_OPT_WRITE_BASELINE:
-		return take_file(value, &options->write_baseline, why);
-	case MU_CLI_OPT_CORE_OUT:
-		return take_file(value, &options->core_out, why);
-	case MU_CLI_OPT_SINCE:
-		return take_file(value, &options->since, why);
-	case MU_CLI_OPT_SAVE:
-		return take_file(value, &options->save, why);
-	case MU_CLI_OPT_OUTPUT:
-		return take_file(value, &options->output, why);
-	case MU_CLI_OPT_HEAP_DUMP:
-		return take_file(value, &options->heap_dump, why);
-	case MU_CLI_OPT_DIFF:
-		return take_diff(options, value, why);
-	case MU_CLI_OPT_LEAKTRACER:
-		return take_file(value, &options->leaktracer, why);
-	case MU_CLI_OPT_SYMBOLS:
-		return take_file(value, &options->symbols, why);
-	case MU_CLI_OPT_HTML:
-		return take_file(value, &options->html, why);
-	case MU_CLI_OPT_SYMBOLIZE:
-		return take_log(options, value, why);
-	case MU_CLI_OPT_FORMAT:
-		return take_format(options, value, why);
-	case MU_CLI_OPT_BY:
-	case MU_CLI_OPT_STOP:
-	case MU_CLI_OPT_COLOR:
-	case MU_CLI_OPT_UNCHECKED:
-		return take_choice(options, value, why);
-	case MU_CLI_OPT_CONTENTS:
-		options->contents = true;
-		return MU_OK;
-	case MU_CLI_OPT_RETAINED:
-		return take_retained(options, value, why);
-	case MU_CLI_OPT_WHY:
-		return take_why(options, value, why);
-	case MU_CLI_OPT_ALL:
-		options->explain.all = true;
-		return MU_OK;
-	case MU_CLI_OPT_IN_USE:
-		options->explain.in_use = true;
-		return MU_OK;
-	case MU_CLI_OPT_BACKTRACE:
-		return take_frames(options, value, why);
-	case MU_CLI_OPT_BACKTRACE_SIZE:
-		return take_sizes(options, value, why);
-	case MU_CLI_OPT_CHILDREN:
-		options->children = true;
-		return MU_OK;
-	case MU_CLI_OPT_CONFIRM:
-	case MU_CLI_OPT_POINTER_MASK:
-	case MU_CLI_OPT_USE_UNALIGNED:
-	case MU_CLI_OPT_USE_GLOBALS:
-	case MU_CLI_OPT_USE_STACKS:
-	case MU_CLI_OPT_USE_REGISTERS:
-	case MU_CLI_OPT_USE_TLS:
-	case MU_CLI_OPT_USE_ROOT_REGIONS:
-		return take_same(options, value, why);
-	case MU_CLI_OPT_UNIT:
-		return take_name(options, value, true, why);
-	case MU_CLI_OPT_EVERY:
-		return take_time(value, &options->watch.every_ms, why);
-	case MU_CLI_OPT_DURATION:
-		return take_time(value, &options->watch.duration_ms, why);
-	case MU_CLI_OPT_COUNT:
-		return take_count(value, &options->watch.count, why);
-	case MU_CLI_OPT_ROUND:
-		options->watch.round = value->text;
-		return value->text[0] != '\0'
-		    ? MU_OK
-		    : expected(value, "a command for the shell", why);
-	case MU_CLI_OPT_ROUNDS:
-		return take_rounds(value, &options->watch.rounds, why);
-	case MU_CLI_OPT_CSV:
-		return take_file(value, &options->watch.csv, why);
-	case MU_CLI_OPT_PROMETHEUS:
-		return take_file(value, &options->watch.prometheus, why);
-	case MU_CLI_OPT_SYSLOG:
-		options->watch.syslog = true;
-		return MU_OK;
-	case MU_CLI_OPT_QUIET:
-		options->quiet = true;
-		return MU_OK;
-	case MU_CLI_OPT_HELP:
-	case MU_CLI_OPT_VERSION:
-		return MU_OK;
-	default:
-		return take_shared(options, value, why);
-	}
+	options->watch.round = value->text;
+	return value->text[0] != '\0'
+	    ? MU_OK
+	    : expected(value, "a command for the shell", why);
 }
+
+static const char *const stops[] = { "auto", "fork", "read", NULL };
+static const char *const colors[] = { "auto", "always", "never", NULL };
+static const char *const unchecked[] = { "fail", "ok", NULL };
+static const char *const by[] = { "block", "stack", "shape", "type", "module",
+	NULL };
+
+#define P (1u << MU_CLI_PROCESS)
+#define C (1u << MU_CLI_CORE)
+#define X (1u << MU_CLI_COMMAND)
+#define D (1u << MU_CLI_DOCTOR)
+#define H (1u << MU_CLI_HEAP_DUMP)
+#define F (1u << MU_CLI_DIFF)
+#define L (1u << MU_CLI_LEAKTRACER)
+#define S (1u << MU_CLI_SYMBOLIZE)
+#define W (1u << MU_CLI_WATCH)
+#define K (1u << MU_CLI_LOOK)
+#define CHECKED (P | C | X | K)
+#define REACH (P | C | X | W)
+#define ALL (CHECKED | D | H | F | L)
+
+#define AT(member) .at = offsetof(struct mu_cli_options, member)
+#define NO no_argument
+#define REQ required_argument
+#define OPT optional_argument
+
+/* In the order in which messages name them. */
+const struct mu_cli_flag mu_cli_flags[] = {
+	{ "pid", REQ, P | D | W, .take = take_pid, .letter = 'p' },
+	{ "unit", REQ, W, .take = take_unit },
+	{ "core", REQ, C, .take = take_file, AT(core) },
+	{ "exe", REQ, C | L, .take = take_file, AT(exe) },
+	{ "sysroot", REQ, C, .take = take_file, AT(sysroot) },
+	{ "doctor", OPT, D, .take = take_doctor },
+	{ "stop", REQ, P | W, .take = take_choice, AT(stop), .words = stops },
+	{ "timeout", REQ, CHECKED | W, .take = take_timeout },
+	{ "max-pause", REQ, P | X | D | W, .take = take_max_pause },
+	{ "limit", REQ, CHECKED | H | F | L, .take = take_max_leaks },
+	{ "by", REQ, CHECKED | W, .take = take_choice, AT(by), .words = by },
+	{ "contents", NO, CHECKED, .take = take_true, AT(contents) },
+	{ "format", REQ, CHECKED | W, .take = take_format },
+	{ "output", REQ, ALL | W, .take = take_file, AT(output),
+	    .letter = 'o' },
+	{ "quiet", NO, ALL | S | W, .take = take_true, AT(quiet),
+	    .letter = 'q' },
+	{ "color", REQ, ALL | S | W, .take = take_choice, AT(color),
+	    .words = colors },
+	{ "signal", REQ, X, .take = take_signal },
+	{ "children", NO, X, .take = take_true, AT(children) },
+	{ "unchecked", REQ, X, .take = take_unchecked, .words = unchecked },
+	{ "backtrace", OPT, X, .take = take_frames },
+	{ "backtrace-size", REQ, X, .take = take_sizes },
+	{ "retained", OPT, CHECKED, .take = take_retained },
+	{ "why", REQ, CHECKED, .take = take_why },
+	{ "all", NO, CHECKED, .take = take_true, AT(explain.all) },
+	{ "in-use", NO, CHECKED, .take = take_true, AT(explain.in_use) },
+	{ "since", REQ, P | C | K, .take = take_file, AT(since) },
+	{ "baseline", REQ, CHECKED, .take = take_file, AT(baseline) },
+	{ "write-baseline", REQ, CHECKED, .take = take_file,
+	    AT(write_baseline) },
+	{ "core-out", REQ, P | X, .take = take_file, AT(core_out) },
+	{ "save", REQ, P | C | X, .take = take_file, AT(save) },
+	{ "max-memory", REQ, CHECKED | W, .take = take_max_memory },
+	{ "workers", REQ, CHECKED | W, .take = take_workers },
+	{ "confirm", NO, P | X | W, .take = take_same },
+	{ "pointer-mask", REQ, REACH, .take = take_same },
+	{ "use-unaligned", OPT, REACH, .take = take_same },
+	{ "use-globals", OPT, REACH, .take = take_same },
+	{ "use-stacks", OPT, REACH, .take = take_same },
+	{ "use-registers", OPT, REACH, .take = take_same },
+	{ "use-tls", OPT, REACH, .take = take_same },
+	{ "use-root-regions", OPT, REACH, .take = take_same },
+	{ "heap-dump", REQ, H, .take = take_file, AT(heap_dump) },
+	{ "diff", REQ, F, .take = take_diff },
+	{ "leaktracer", REQ, L, .take = take_file, AT(leaktracer) },
+	{ "symbols", REQ, H | F | L | S, .take = take_file, AT(symbols) },
+	{ "symbolize", OPT, S, .take = take_log },
+	{ "html", REQ, H | F | W, .take = take_file, AT(html) },
+	{ "every", REQ, W, .take = take_time, AT(watch.every_ms) },
+	{ "duration", REQ, W, .take = take_time, AT(watch.duration_ms) },
+	{ "count", REQ, W, .take = take_count, AT(watch.count) },
+	{ "round", REQ, W, .take = take_round },
+	{ "rounds", REQ, W, .take = take_rounds },
+	{ "csv", REQ, W, .take = take_file, AT(watch.csv) },
+	{ "prometheus", REQ, W, .take = take_file, AT(watch.prometheus) },
+	{ "syslog", NO, W, .take = take_true, AT(watch.syslog) },
+	{ "help", NO, ~0u, .letter = 'h' },
+	{ "version", NO, ~0u, .letter = 'V' },
+	{ .name = NULL },
+};
+
+_Static_assert(
+    sizeof(mu_cli_flags) / sizeof(*mu_cli_flags) == MU_CLI_NUM_FLAGS + 1,
+    "see there");

@@ -3,7 +3,7 @@
 #include <getopt.h>
 #include <string.h>
 
-#include "lib/cli/values.h"
+#include "lib/cli/flags.h"
 #include "lib/look/read.h"
 #include "lib/term/safe_text.h"
 #include "mu/text.h"
@@ -12,110 +12,11 @@
 #define WATCH_ROUNDS 5
 #define BASELINE_LIMIT 10000 /* groups */
 
-#define P (1u << MU_CLI_PROCESS)
-#define C (1u << MU_CLI_CORE)
-#define X (1u << MU_CLI_COMMAND)
-#define D (1u << MU_CLI_DOCTOR)
-#define H (1u << MU_CLI_HEAP_DUMP)
-#define F (1u << MU_CLI_DIFF)
-#define L (1u << MU_CLI_LEAKTRACER)
-#define S (1u << MU_CLI_SYMBOLIZE)
-#define W (1u << MU_CLI_WATCH)
-#define K (1u << MU_CLI_LOOK)
-#define ALL (P | C | X | D | H | F | L | K)
-
-/* The subjects with which each option is valid. */
-static const struct flag {
-	struct option option;
-	unsigned subjects;
-} flags[] = {
-	{ { "pid", required_argument, NULL, MU_CLI_OPT_PID }, P | D | W },
-	{ { "unit", required_argument, NULL, MU_CLI_OPT_UNIT }, W },
-	{ { "core", required_argument, NULL, MU_CLI_OPT_CORE }, C },
-	{ { "exe", required_argument, NULL, MU_CLI_OPT_EXE }, C | L },
-	{ { "sysroot", required_argument, NULL, MU_CLI_OPT_SYSROOT }, C },
-	{ { "doctor", optional_argument, NULL, MU_CLI_OPT_DOCTOR }, D },
-	{ { "stop", required_argument, NULL, MU_CLI_OPT_STOP }, P | W },
-	{ { "timeout", required_argument, NULL, MU_CLI_OPT_TIMEOUT },
-	    P | C | X | K | W },
-	{ { "max-pause", required_argument, NULL, MU_CLI_OPT_MAX_PAUSE },
-	    P | X | D | W },
-	{ { "limit", required_argument, NULL, MU_CLI_OPT_LIMIT },
-	    P | C | X | K | H | F | L },
-	{ { "by", required_argument, NULL, MU_CLI_OPT_BY }, P | C | X | K | W },
-	{ { "contents", no_argument, NULL, MU_CLI_OPT_CONTENTS },
-	    P | C | X | K },
-	{ { "format", required_argument, NULL, MU_CLI_OPT_FORMAT },
-	    P | C | X | K | W },
-	{ { "output", required_argument, NULL, MU_CLI_OPT_OUTPUT }, ALL | W },
-	{ { "quiet", no_argument, NULL, MU_CLI_OPT_QUIET }, ALL | S | W },
-	{ { "color", required_argument, NULL, MU_CLI_OPT_COLOR }, ALL | S | W },
-	{ { "signal", required_argument, NULL, MU_CLI_OPT_SIGNAL }, X },
-	{ { "children", no_argument, NULL, MU_CLI_OPT_CHILDREN }, X },
-	{ { "unchecked", required_argument, NULL, MU_CLI_OPT_UNCHECKED }, X },
-	{ { "backtrace", optional_argument, NULL, MU_CLI_OPT_BACKTRACE }, X },
-	{ { "backtrace-size", required_argument, NULL,
-	      MU_CLI_OPT_BACKTRACE_SIZE },
-	    X },
-	{ { "retained", optional_argument, NULL, MU_CLI_OPT_RETAINED },
-	    P | C | X | K },
-	{ { "why", required_argument, NULL, MU_CLI_OPT_WHY }, P | C | X | K },
-	{ { "all", no_argument, NULL, MU_CLI_OPT_ALL }, P | C | X | K },
-	{ { "in-use", no_argument, NULL, MU_CLI_OPT_IN_USE }, P | C | X | K },
-	{ { "since", required_argument, NULL, MU_CLI_OPT_SINCE }, P | C | K },
-	{ { "baseline", required_argument, NULL, MU_CLI_OPT_BASELINE },
-	    P | C | X | K },
-	{ { "write-baseline", required_argument, NULL,
-	      MU_CLI_OPT_WRITE_BASELINE },
-	    P | C | X | K },
-	{ { "core-out", required_argument, NULL, MU_CLI_OPT_CORE_OUT }, P | X },
-	{ { "save", required_argument, NULL, MU_CLI_OPT_SAVE }, P | C | X },
-	{ { "max-memory", required_argument, NULL, MU_CLI_OPT_MAX_MEMORY },
-	    P | C | X | K | W },
-	{ { "workers", required_argument, NULL, MU_CLI_OPT_WORKERS },
-	    P | C | X | K | W },
-	{ { "confirm", no_argument, NULL, MU_CLI_OPT_CONFIRM }, P | X | W },
-	{ { "pointer-mask", required_argument, NULL, MU_CLI_OPT_POINTER_MASK },
-	    P | C | X | W },
-	{ { "use-unaligned", optional_argument, NULL,
-	      MU_CLI_OPT_USE_UNALIGNED },
-	    P | C | X | W },
-	{ { "use-globals", optional_argument, NULL, MU_CLI_OPT_USE_GLOBALS },
-	    P | C | X | W },
-	{ { "use-stacks", optional_argument, NULL, MU_CLI_OPT_USE_STACKS },
-	    P | C | X | W },
-	{ { "use-registers", optional_argument, NULL,
-	      MU_CLI_OPT_USE_REGISTERS },
-	    P | C | X | W },
-	{ { "use-tls", optional_argument, NULL, MU_CLI_OPT_USE_TLS },
-	    P | C | X | W },
-	{ { "use-root-regions", optional_argument, NULL,
-	      MU_CLI_OPT_USE_ROOT_REGIONS },
-	    P | C | X | W },
-	{ { "heap-dump", required_argument, NULL, MU_CLI_OPT_HEAP_DUMP }, H },
-	{ { "diff", required_argument, NULL, MU_CLI_OPT_DIFF }, F },
-	{ { "leaktracer", required_argument, NULL, MU_CLI_OPT_LEAKTRACER }, L },
-	{ { "symbols", required_argument, NULL, MU_CLI_OPT_SYMBOLS },
-	    H | F | L | S },
-	{ { "symbolize", optional_argument, NULL, MU_CLI_OPT_SYMBOLIZE }, S },
-	{ { "html", required_argument, NULL, MU_CLI_OPT_HTML }, H | F | W },
-	{ { "every", required_argument, NULL, MU_CLI_OPT_EVERY }, W },
-	{ { "duration", required_argument, NULL, MU_CLI_OPT_DURATION }, W },
-	{ { "count", required_argument, NULL, MU_CLI_OPT_COUNT }, W },
-	{ { "round", required_argument, NULL, MU_CLI_OPT_ROUND }, W },
-	{ { "rounds", required_argument, NULL, MU_CLI_OPT_ROUNDS }, W },
-	{ { "csv", required_argument, NULL, MU_CLI_OPT_CSV }, W },
-	{ { "prometheus", required_argument, NULL, MU_CLI_OPT_PROMETHEUS }, W },
-	{ { "syslog", no_argument, NULL, MU_CLI_OPT_SYSLOG }, W },
-	{ { "help", no_argument, NULL, MU_CLI_OPT_HELP }, ~0u },
-	{ { "version", no_argument, NULL, MU_CLI_OPT_VERSION }, ~0u },
-};
-
-#define NUM_FLAGS (sizeof(flags) / sizeof(*flags))
+#define LONG 256 /* above letters: an index of mu_cli_flags */
 
 struct parse {
 	struct mu_cli_options *options;
-	bool given[NUM_FLAGS];
+	bool given[MU_CLI_NUM_FLAGS];
 	struct mu_why *why;
 };
 
@@ -217,24 +118,42 @@ cli_subject_words(struct mu_text *text, unsigned wanted)
 	}
 }
 
-static const struct flag *
+/* VALUE: of getopt_long(). */
+static const struct mu_cli_flag *
 flag_of(int value)
 {
-	size_t i;
+	const struct mu_cli_flag *flag;
 
-	for (i = 0; i < NUM_FLAGS; i++) {
-		if (flags[i].option.val == value)
-			return &flags[i];
-	}
+	if (value >= LONG)
+		return &mu_cli_flags[value - LONG];
+	for (flag = mu_cli_flags; flag->name != NULL; flag++)
+		if (flag->letter != 0 && flag->letter == value)
+			return flag;
 	return NULL;
 }
 
-static enum mu_status
-take(struct parse *parse, int flag, const char *text)
+static bool
+is(const struct mu_cli_flag *flag, const char *name)
 {
-	struct mu_cli_value value = { flag, flag_of(flag)->option.name, text };
+	return strcmp(flag->name, name) == 0;
+}
 
-	return mu_cli_value_take(parse->options, &value, parse->why);
+static bool
+is_given(const struct parse *parse, const char *name)
+{
+	size_t i = 0;
+
+	while (!is(&mu_cli_flags[i], name))
+		i++;
+	return parse->given[i];
+}
+
+static enum mu_status
+take(struct parse *parse, const struct mu_cli_flag *flag, const char *text)
+{
+	const struct mu_cli_value value = { flag, text };
+
+	return flag->take(parse->options, &value, parse->why);
 }
 
 /* ARGUMENT is a prefix of several names, or of none. */
@@ -245,10 +164,10 @@ unclear(struct parse *parse, const char *argument)
 	char list[128] = "";
 	struct mu_text text = { list, sizeof(list), 0 };
 
-	for (i = 0; i < NUM_FLAGS; i++) {
-		if (strncmp(flags[i].option.name, argument + 2, length) == 0)
+	for (i = 0; i < MU_CLI_NUM_FLAGS; i++) {
+		if (strncmp(mu_cli_flags[i].name, argument + 2, length) == 0)
 			mu_text_add(&text, "%s--%s",
-			    text.length > 0 ? ", " : "", flags[i].option.name);
+			    text.length > 0 ? ", " : "", mu_cli_flags[i].name);
 	}
 	if (text.length == 0)
 		return mu_why(parse->why, MU_ERR_ARGUMENT, "no such option: %s",
@@ -264,11 +183,11 @@ unclear(struct parse *parse, const char *argument)
 static enum mu_status
 unknown(struct parse *parse, const char *argument)
 {
-	const struct flag *flag = optopt != 0 ? flag_of(optopt) : NULL;
+	const struct mu_cli_flag *flag = optopt != 0 ? flag_of(optopt) : NULL;
 
 	if (flag != NULL)
 		return mu_why(parse->why, MU_ERR_ARGUMENT,
-		    "--%s takes no value", flag->option.name);
+		    "--%s takes no value", flag->name);
 	if (optopt == 0)
 		return unclear(parse, argument);
 	return mu_why(parse->why, MU_ERR_ARGUMENT, "no such option: -%s",
@@ -276,13 +195,12 @@ unknown(struct parse *parse, const char *argument)
 }
 
 static enum mu_status
-lacking(struct parse *parse)
+no_value(struct parse *parse)
 {
-	const struct flag *flag = flag_of(optopt);
+	const struct mu_cli_flag *flag = flag_of(optopt);
 
 	return mu_why(parse->why, MU_ERR_ARGUMENT,
-	    "--%s needs a value after it",
-	    flag != NULL ? flag->option.name : "?");
+	    "--%s needs a value after it", flag != NULL ? flag->name : "?");
 }
 
 /*
@@ -290,12 +208,13 @@ lacking(struct parse *parse)
  * --doctor and --symbolize. Options may follow.
  */
 static enum mu_status
-take_behind(struct parse *parse, int flag, int argc, char **argv)
+take_behind(
+    struct parse *parse, const struct mu_cli_flag *flag, int argc, char **argv)
 {
-	bool diff = flag == MU_CLI_OPT_DIFF;
-	bool wanted = diff ? parse->options->diff_after == NULL
-			   : optarg == NULL &&
-		(flag == MU_CLI_OPT_DOCTOR || flag == MU_CLI_OPT_SYMBOLIZE);
+	bool diff = is(flag, "diff");
+	bool wanted = diff
+	    ? parse->options->diff_after == NULL
+	    : optarg == NULL && (is(flag, "doctor") || is(flag, "symbolize"));
 	const char *word;
 
 	if (!wanted || optind >= argc)
@@ -307,12 +226,6 @@ take_behind(struct parse *parse, int flag, int argc, char **argv)
 	return take(parse, flag, word);
 }
 
-static bool
-is_given(const struct parse *parse, int flag)
-{
-	return parse->given[flag_of(flag) - flags];
-}
-
 /* Take the word at OPTIND if it is a saved look. */
 static bool
 take_look(struct parse *parse, int argc, char **argv)
@@ -321,8 +234,7 @@ take_look(struct parse *parse, int argc, char **argv)
 
 	if (optind >= argc || options->look != NULL || options->watch.wanted ||
 	    (optind > 1 && strcmp(argv[optind - 1], "--") == 0) ||
-	    is_given(parse, MU_CLI_OPT_DOCTOR) ||
-	    is_given(parse, MU_CLI_OPT_SYMBOLIZE))
+	    is_given(parse, "doctor") || is_given(parse, "symbolize"))
 		return false;
 	if (!mu_look_file_is(argv[optind]))
 		return false;
@@ -334,30 +246,32 @@ take_look(struct parse *parse, int argc, char **argv)
 static enum mu_status
 take_flags(struct parse *parse, int argc, char **argv)
 {
-	struct option table[NUM_FLAGS + 1];
+	struct option table[MU_CLI_NUM_FLAGS + 1] = { 0 };
+	const struct mu_cli_flag *flag;
 	enum mu_status status = MU_OK;
 	size_t i;
-	int flag;
+	int value;
 
-	for (i = 0; i < NUM_FLAGS; i++)
-		table[i] = flags[i].option;
-	table[NUM_FLAGS] = (struct option) { 0 };
+	for (i = 0; i < MU_CLI_NUM_FLAGS; i++)
+		table[i] = (struct option) { mu_cli_flags[i].name,
+			mu_cli_flags[i].argument, NULL, LONG + (int)i };
 	opterr = 0;
 	optind = 0; /* glibc: restart the scan */
 	while (status == MU_OK) {
 		/* '+': stop at COMMAND, whose options are not ours. */
-		flag = getopt_long(argc, argv, "+:p:o:qhV", table, NULL);
-		if (flag == -1 && take_look(parse, argc, argv))
+		value = getopt_long(argc, argv, "+:p:o:qhV", table, NULL);
+		if (value == -1 && take_look(parse, argc, argv))
 			continue;
-		if (flag == -1)
+		if (value == -1)
 			break;
-		if (flag == ':')
-			return lacking(parse);
-		if (flag == '?')
+		if (value == ':')
+			return no_value(parse);
+		if (value == '?')
 			return unknown(parse, argv[optind - 1]);
-		parse->given[flag_of(flag) - flags] = true;
-		if (flag == MU_CLI_OPT_HELP || flag == MU_CLI_OPT_VERSION)
-			break; /* all other errors */
+		flag = flag_of(value);
+		parse->given[flag - mu_cli_flags] = true;
+		if (flag->take == NULL)
+			break;
 		status = take(parse, flag, optarg);
 		if (status == MU_OK)
 			status = take_behind(parse, flag, argc, argv);
@@ -373,6 +287,7 @@ take_rest(struct parse *parse, int argc, char **argv)
 {
 	struct mu_cli_options *options = parse->options;
 	bool dashes = optind > 1 && strcmp(argv[optind - 1], "--") == 0;
+	size_t i;
 
 	if (optind >= argc)
 		return dashes ? mu_why(parse->why, MU_ERR_ARGUMENT,
@@ -382,10 +297,11 @@ take_rest(struct parse *parse, int argc, char **argv)
 		options->command = argv + optind;
 		return MU_OK;
 	}
-	if (is_given(parse, MU_CLI_OPT_DOCTOR) && optind + 1 == argc)
-		return take(parse, MU_CLI_OPT_DOCTOR, argv[optind]);
-	if (is_given(parse, MU_CLI_OPT_SYMBOLIZE) && optind + 1 == argc)
-		return take(parse, MU_CLI_OPT_SYMBOLIZE, argv[optind]);
+	for (i = 0; i < MU_CLI_NUM_FLAGS; i++)
+		if (parse->given[i] && optind + 1 == argc &&
+		    (is(&mu_cli_flags[i], "doctor") ||
+			is(&mu_cli_flags[i], "symbolize")))
+			return take(parse, &mu_cli_flags[i], argv[optind]);
 	return mu_why(parse->why, MU_ERR_ARGUMENT,
 	    "%s is neither an option nor a saved look" MU_CURE
 	    "a process is given by -p PID, a command to run"
@@ -395,14 +311,14 @@ take_rest(struct parse *parse, int argc, char **argv)
 
 /* Refuse an option with this subject, and name those that it goes with. */
 static enum mu_status
-misplaced(const struct parse *parse, const struct flag *flag)
+misplaced(const struct parse *parse, const struct mu_cli_flag *flag)
 {
 	char list[200] = "";
 	struct mu_text text = { list, sizeof(list), 0 };
 
 	cli_subject_words(&text, flag->subjects);
 	return mu_why(parse->why, MU_ERR_ARGUMENT, "--%s goes with %s only",
-	    flag->option.name, list);
+	    flag->name, list);
 }
 
 /*
@@ -415,10 +331,10 @@ check_subject(const struct parse *parse)
 	const struct mu_cli_options *options = parse->options;
 	size_t i;
 
-	for (i = 0; i < NUM_FLAGS; i++) {
+	for (i = 0; i < MU_CLI_NUM_FLAGS; i++) {
 		if (parse->given[i] &&
-		    !(flags[i].subjects & 1u << options->subject))
-			return misplaced(parse, &flags[i]);
+		    !(mu_cli_flags[i].subjects & 1u << options->subject))
+			return misplaced(parse, &mu_cli_flags[i]);
 	}
 	return MU_OK;
 }
@@ -450,10 +366,14 @@ start_with(struct mu_cli_options *options, const char *environment,
 
 /* A check includes the stop, and may have two of them. */
 static void
-leave_time(struct mu_cli_options *options)
+leave_time(const struct parse *parse)
 {
+	struct mu_cli_options *options = parse->options;
 	uint64_t least = 4 * options->max_pause_ms;
 
+	options->timeout_given = is_given(parse, "timeout");
+	options->max_pause_given = is_given(parse, "max-pause");
+	options->limit_given = is_given(parse, "limit");
 	if (options->max_pause_given && !options->timeout_given &&
 	    options->timeout_ms < least)
 		options->timeout_ms = least;
@@ -479,20 +399,18 @@ check_baseline(const struct parse *parse)
 static enum mu_status
 check_rounds(const struct parse *parse)
 {
-	static const int timed[] = { MU_CLI_OPT_EVERY, MU_CLI_OPT_COUNT,
-		MU_CLI_OPT_DURATION };
+	static const char *const timed[] = { "every", "count", "duration" };
 	size_t i;
 
 	if (parse->options->watch.round == NULL)
-		return is_given(parse, MU_CLI_OPT_ROUNDS)
+		return is_given(parse, "rounds")
 		    ? mu_why(parse->why, MU_ERR_ARGUMENT,
 			  "--rounds goes with --round only")
 		    : MU_OK;
 	for (i = 0; i < sizeof(timed) / sizeof(*timed); i++)
 		if (is_given(parse, timed[i]))
 			return mu_why(parse->why, MU_ERR_ARGUMENT,
-			    "--%s has no effect with --round",
-			    flag_of(timed[i])->option.name);
+			    "--%s has no effect with --round", timed[i]);
 	return MU_OK;
 }
 
@@ -535,10 +453,10 @@ parse_all(struct parse *parse, int argc, char **argv)
 
 	if (status != MU_OK)
 		return status;
-	leave_time(options);
-	if (is_given(parse, MU_CLI_OPT_HELP))
+	leave_time(parse);
+	if (is_given(parse, "help"))
 		options->subject = MU_CLI_HELP;
-	else if (is_given(parse, MU_CLI_OPT_VERSION))
+	else if (is_given(parse, "version"))
 		options->subject = MU_CLI_VERSION;
 	if (options->subject != MU_CLI_NONE)
 		return MU_OK;
@@ -552,7 +470,7 @@ parse_all(struct parse *parse, int argc, char **argv)
 		status = check_watch(parse);
 	if (status == MU_OK)
 		status = cli_subject_choose(
-		    options, is_given(parse, MU_CLI_OPT_DOCTOR), parse->why);
+		    options, is_given(parse, "doctor"), parse->why);
 	if (status == MU_OK)
 		status = check_baseline(parse);
 	if (status == MU_OK && options->children &&
@@ -576,10 +494,4 @@ mu_cli_options_parse(struct mu_cli_options *options, const char *environment,
 		argv++;
 	}
 	return parse_all(&parse, argc, argv);
-}
-
-const char *
-mu_cli_option_name(size_t index)
-{
-	return index < NUM_FLAGS ? flags[index].option.name : NULL;
 }

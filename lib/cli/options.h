@@ -41,12 +41,12 @@ enum mu_cli_subject {
 struct mu_cli_watch {
 	bool wanted;
 	struct mu_watch_search search; /* -p NAME, --unit */
-	uint64_t every_ms;            /* between looks */
-	uint64_t duration_ms;         /* 0: no limit */
-	size_t count;                 /* of looks; 0: no limit */
-	const char *csv, *prometheus; /* files; NULL: not given */
+	uint64_t every_ms;             /* between looks */
+	uint64_t duration_ms;          /* 0: no limit */
+	size_t count;                  /* of looks; 0: no limit */
+	const char *csv, *prometheus;  /* files; NULL: not given */
 	bool syslog;
-	const char *round;            /* for a shell; NULL: not given */
+	const char *round; /* for a shell; NULL: not given */
 	size_t rounds;
 };
 
@@ -101,9 +101,6 @@ struct mu_cli_options {
 enum mu_status mu_cli_options_parse(struct mu_cli_options *options,
     const char *environment, struct mu_text *warnings, int argc, char **argv,
     struct mu_why *why);
-
-/* The names of the long options by index; NULL after the last. */
-const char *mu_cli_option_name(size_t index);
 
 /* lib/cli/help.c: print the text of --help and --version. */
 void mu_cli_help(FILE *out);

@@ -2,6 +2,7 @@
  * --help, memunreachable(1) and both completions name every option, and --help
  * no other.
  */
+#include "lib/cli/flags.h"
 #include "lib/cli/options.h"
 #include "tests/support/suite.h"
 
@@ -55,7 +56,7 @@ TEST(every_option_is_told)
 	const char *name;
 	size_t i;
 
-	for (i = 0; (name = mu_cli_option_name(i)) != NULL; i++) {
+	for (i = 0; (name = mu_cli_flags[i].name) != NULL; i++) {
 		ck_assert_msg(names(help, " --", name), "help: %s", name);
 		ck_assert_msg(names(manual, "Fl Fl ", name), "1: %s", name);
 		ck_assert_msg(names(bash, "--", name), "bash: %s", name);
@@ -74,7 +75,7 @@ is_option(const char *name, size_t length)
 	const char *known;
 	size_t i;
 
-	for (i = 0; (known = mu_cli_option_name(i)) != NULL; i++) {
+	for (i = 0; (known = mu_cli_flags[i].name) != NULL; i++) {
 		if (strlen(known) == length &&
 		    strncmp(known, name, length) == 0)
 			return true;

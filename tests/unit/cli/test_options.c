@@ -1,5 +1,5 @@
 /*
- * lib/cli/options.c, lib/cli/values.c: the command line becomes a structure, or
+ * lib/cli/options.c, lib/cli/flags.c: the command line becomes a structure, or
  * a message that says what is wrong and what is expected.
  */
 #include "lib/cli/options.h"
