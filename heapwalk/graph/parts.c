@@ -14,7 +14,7 @@ mu_parts_open(struct mu_parts *parts, struct mu_memory *memory,
 {
 	parts->memory = mu_range_size(range) >= ASK_FROM ? memory : NULL;
 	parts->rest = range;
-	parts->begun = false;
+	parts->begin = range.begin;
 	parts->written = (struct mu_range) { range.begin, range.begin };
 	parts->back = back;
 }
@@ -24,6 +24,7 @@ static bool
 next_written(struct mu_parts *parts)
 {
 	struct mu_range rest = parts->rest, part = rest;
+	size_t back = rest.begin - parts->begin;
 
 	if (rest.begin >= rest.end)
 		return false;
@@ -35,9 +36,8 @@ next_written(struct mu_parts *parts)
 			part = rest;
 	}
 	/* A word can cross from one part into an adjacent one. */
-	if (parts->begun && part.begin == rest.begin)
-		part.begin -= parts->back;
-	parts->begun = true;
+	if (part.begin == rest.begin)
+		part.begin -= back < parts->back ? back : parts->back;
 	parts->written = part;
 	parts->rest.begin = part.end;
 	return true;

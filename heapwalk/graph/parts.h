@@ -7,13 +7,13 @@
 struct mu_parts {
 	struct mu_memory *memory; /* NULL: all of it counts as written */
 	struct mu_range rest, written;
+	uintptr_t begin; /* of the whole range */
 	size_t back;
-	bool begun;
 };
 
 /*
  * BACK is the number of bytes before a part, if the previous one is adjacent,
- * in which words may begin that end in the part.
+ * from which on bytes belong to words that end in the part.
  */
 void mu_parts_open(struct mu_parts *parts, struct mu_memory *memory,
     struct mu_range range, size_t back);

@@ -4,6 +4,7 @@
 
 #include "heapwalk/graph/reader.h"
 #include "heapwalk/graph/references.h"
+#include "mu/arch/words.h"
 #include "mu/sys.h"
 
 #define WORD sizeof(uintptr_t)
@@ -25,13 +26,46 @@ num_ranges(const struct mu_roots_reading *reading)
 	return reading->roots != NULL ? reading->roots->num_ranges : 0;
 }
 
+/*
+ * Generated code is not executable while it is written, by mprotect() of its
+ * page or of all of it.
+ */
+static bool
+may_be_code(const struct mu_root *root)
+{
+	return root->code || root->kind == MU_ROOT_ANONYMOUS ||
+	    root->kind == MU_ROOT_GLOBALS;
+}
+
+/* True if an instruction in the SIZE bytes at VIEW loads an address of a block.
+ */
+static bool
+loads_block(const struct mu_blocks *blocks, const char *view, size_t size)
+{
+	uintptr_t word;
+	size_t at = 0;
+
+	for (;;) {
+		at = mu_arch_operand(view, size, at);
+		if (at + WORD > size)
+			return false;
+		memcpy(&word, view + at, WORD);
+		if (mu_range_has(
+			blocks->envelope, mu_reference_untag(blocks, word)))
+			return true;
+	}
+}
+
 static void
 open_range(struct mu_roots_reading *reading, size_t i)
 {
 	const struct mu_root *root = &reading->roots->ranges[i];
 
+	/* An instruction has two bytes before such an operand. */
 	mu_parts_open(&reading->parts, reading->memory, root->range,
-	    WORD - mu_reference_step(reading->blocks, root->code));
+	    may_be_code(root)
+		? WORD + 1
+		: WORD - mu_reference_step(reading->blocks, false));
 }
 
 static void
@@ -87,7 +121,7 @@ next_piece(struct mu_roots_reading *reading, struct piece *piece)
 static bool
 is_everywhere(const struct mu_reader *reader, const struct mu_root *root)
 {
-	return root->code || reader->blocks->words.unaligned;
+	return may_be_code(root) || reader->blocks->words.unaligned;
 }
 
 /* Read the words that begin in LEFT and end in RIGHT, which is adjacent. */
@@ -116,9 +150,10 @@ static void
 read_piece(const struct mu_roots_reading *reading, struct mu_reader *reader,
     struct mu_read_buffer *buffer, const struct piece *piece)
 {
-	const struct mu_root *root;
 	const struct mu_listed *listed;
 	struct mu_range range = piece->range;
+	struct mu_root *root;
+	const char *view;
 
 	if (piece->root >= num_ranges(reading)) {
 		listed =
@@ -133,10 +168,13 @@ read_piece(const struct mu_roots_reading *reading, struct mu_reader *reader,
 		return;
 	}
 	root = &reading->roots->ranges[piece->root];
-	mu_reader_words(reader, MU_NO_NODE,
-	    mu_read_buffer_fill(
-		buffer, range, root->view + (range.begin - root->range.begin)),
-	    range, root->code ? MU_WORDS_CODE : MU_WORDS_ROOT);
+	view = mu_read_buffer_fill(
+	    buffer, range, root->view + (range.begin - root->range.begin));
+	if (!root->code && may_be_code(root) &&
+	    loads_block(reading->blocks, view, mu_range_size(range)))
+		__atomic_store_n(&root->code, true, __ATOMIC_RELAXED);
+	mu_reader_words(reader, MU_NO_NODE, view, range,
+	    root->code ? MU_WORDS_CODE : MU_WORDS_ROOT);
 	if (piece->first && piece->root > 0 &&
 	    root[-1].range.end == root->range.begin &&
 	    is_everywhere(reader, root) && is_everywhere(reader, root - 1))

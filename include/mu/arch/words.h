@@ -4,6 +4,8 @@
  * Bit i of the result is set if word i of the COUNT words at VIEW (at most 64)
  * is LOWEST or up to WIDTH - 1 higher.
  *
+ * And find the instructions whose operand is a whole address.
+ *
  * Runs in: sweeper (any).
  */
 #ifndef MU_ARCH_WORDS_H
@@ -21,6 +23,12 @@
  * by single instructions.
  */
 static inline unsigned mu_arch_words_best(void);
+
+/*
+ * Where the first operand of 64 bits that an instruction at AT of the SIZE
+ * bytes at VIEW, or behind it, loads begins; SIZE if there is none.
+ */
+static inline size_t mu_arch_operand(const char *view, size_t size, size_t at);
 
 #include MU_ARCH(words.h)
 

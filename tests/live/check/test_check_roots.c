@@ -22,6 +22,9 @@
 static const char *const places[] = { "moving", "moving_twice",
 	"child_of_a_server", "given_back", "written_shared", "written_private",
 	"behind_the_end", "generated_code", "generated_code_being_written",
+#ifdef __x86_64__
+	"generated_code_all_written",
+#endif
 	"generated_code_of_two", "code_in_blocks", "closed_shared",
 	"moving_on_tmpfs", "written_on_tmpfs", "moving_without_leader",
 	"given_back_without_leader", "written_without_leader" };

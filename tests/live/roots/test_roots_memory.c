@@ -406,6 +406,38 @@ TEST_LOOP(generated_code, 0, 3)
 	expect_operand(code + MAPPED - 9, 8, code, code_protections[_i]);
 }
 
+#ifdef __x86_64__
+/* mov rax, imm64 */
+LIVE void
+put_instruction(char *place, uintptr_t hidden)
+{
+	place[0] = 0x48;
+	place[1] = (char)0xb8;
+	put_operand(place + 2, hidden, 8);
+}
+
+static const int written_protections[] = { RW, PROT_READ };
+
+/* While it is written no page of it may be executable. */
+TEST_LOOP(generated_code_being_written, 0, 2)
+{
+	char *code = map(RW, PRIVATE, -1);
+	uintptr_t block = block_new(72);
+	size_t offset;
+
+	for (offset = PAGE - 10; offset <= PAGE; offset++) {
+		put_instruction(code + offset, block);
+		ck_assert_int_eq(
+		    mprotect(code, MAPPED, written_protections[_i]), 0);
+		EXPECT_LEAKS(0);
+		ck_assert_int_eq(mprotect(code, MAPPED, RW), 0);
+		memset(code + offset, 0, 10);
+	}
+	EXPECT_LOST(block);
+	block_free(block);
+}
+#endif
+
 /* An operand that begins in one mapping and ends in the next. */
 TEST(code_across_mappings)
 {

@@ -328,6 +328,23 @@ generated_code_being_written(void)
 			abort();
 }
 
+/* No page is executable at this moment: mov rax, imm64. */
+static void
+generated_code_all_written(void)
+{
+	int i, fd = memory_file();
+	char *codes[2], *place;
+
+	codes[0] = map(RW, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	codes[1] = map(RW, MAP_SHARED, fd);
+	for (i = 1; i < 16; i++) {
+		place = codes[i % 2] + i * (PAGE / 2 - 1);
+		memcpy(place, "\x48\xb8", 2);
+		put(place + 2, block_new(72));
+	}
+	close(fd);
+}
+
 static void
 generated_code_of_two(void)
 {
@@ -462,6 +479,7 @@ static const struct {
 	{ "behind_the_end", behind_the_end, false },
 	{ "generated_code", generated_code, false },
 	{ "generated_code_being_written", generated_code_being_written, false },
+	{ "generated_code_all_written", generated_code_all_written, false },
 	{ "generated_code_of_two", generated_code_of_two, false },
 	{ "code_in_blocks", code_in_blocks, false },
 	{ "alternate_stacks", alternate_stacks, false },

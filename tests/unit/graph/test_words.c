@@ -3,6 +3,8 @@
  * gives the same result as one word at a time.
  */
 #include "heapwalk/graph/words.h"
+
+#include "mu/arch/words.h"
 #include "tests/support/suite.h"
 
 #define W sizeof(uintptr_t)
@@ -70,6 +72,45 @@ TEST_LOOP(words_by_every_version, 0, 3)
 		    one_by_one(bytes + shift, count, lowest, width));
 	}
 }
+
+#ifdef __x86_64__
+static size_t
+operand_from(const char *view, size_t size, size_t at)
+{
+	const unsigned char *bytes = (const void *)view;
+
+	for (; at + 2 <= size; at++)
+		if (bytes[at] >= 0x48 && bytes[at] <= 0x4f &&
+		    bytes[at + 1] >= 0xb8 && bytes[at + 1] <= 0xbf)
+			return at + 2;
+	return size;
+}
+
+TEST(operands_one_by_one)
+{
+	static const unsigned char values[] = { 0x47, 0x48, 0x4f, 0x50, 0xb7,
+		0xb8, 0xbf, 0xc0 };
+	char bytes[200];
+	size_t round, size, i, at;
+
+	srand(1);
+	for (round = 0; round < 20000; round++) {
+		size = (size_t)rand() % sizeof(bytes);
+		memset(bytes, 0, sizeof(bytes));
+		for (i = (size_t)rand() % 8; i > 0; i--) {
+			at = (size_t)rand() % (sizeof(bytes) - 1);
+			bytes[at] = (char)values[rand() % 8];
+			bytes[at + 1] = (char)values[rand() % 8];
+		}
+		for (at = 0; at <= size; at = i) {
+			i = mu_arch_operand(bytes, size, at);
+			ck_assert_uint_eq(i, operand_from(bytes, size, at));
+			if (i >= size)
+				break;
+		}
+	}
+}
+#endif
 
 TEST(words_has_a_version)
 {

@@ -311,6 +311,46 @@ TEST_LOOP(code_in_a_root, 0, FAKE_KINDS)
 	marking_open_heap(_i, 4096);
 }
 
+#ifdef __x86_64__
+/* Memory that is not executable now is code if an instruction loads a block. */
+TEST_LOOP(instructions_in_a_root, 0, FAKE_KINDS)
+{
+	static char slots[3 * PIECE] __attribute__((aligned(8)));
+	static const size_t places[] = { 0, 1, 6, 7, 62, 63, 64, 127,
+		PIECE - 11, PIECE - 10, PIECE - 9, PIECE - 8, PIECE - 2,
+		PIECE - 1, PIECE, 2 * PIECE - 3, 3 * PIECE - 11,
+		3 * PIECE - 10 };
+	static const enum mu_root_kind kinds[] = { MU_ROOT_ANONYMOUS,
+		MU_ROOT_GLOBALS, MU_ROOT_STACK, MU_ROOT_TLS };
+	static const char loads[][3] = { "\x48\xb8", "\x49\xbf", "\x48\xc7" };
+	size_t place, kind, load;
+	void *block;
+	char *at;
+
+	for (place = 0; place < sizeof(places) / sizeof(*places); place++) {
+		for (kind = 0; kind < 4; kind++) {
+			for (load = 0; load < 3; load++) {
+				marking_open_heap(_i, 4096);
+				block = fake_block(&marking_heap, 24, false);
+				memset(slots, 0, sizeof(slots));
+				at = slots + places[place];
+				memcpy(at, loads[load], 2);
+				store(at + 2, block, 0);
+				root_range(slots, slots + sizeof(slots));
+				marking_ranges[0].kind = kinds[kind];
+				mark();
+				ck_assert_int_eq(
+				    fake_marked(&marking_heap, block),
+				    (places[place] + 2) % W == 0 ||
+					(kind < 2 && load < 2));
+				fake_heap_close(&marking_heap);
+			}
+		}
+	}
+	marking_open_heap(_i, 4096);
+}
+#endif
+
 /* Operands of 32 bits, in code only, and where blocks have such addresses. */
 TEST(halves_in_code)
 {
