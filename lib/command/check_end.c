@@ -19,6 +19,7 @@
 #include "lib/check/outside.h"
 #include "lib/command/clearing.h"
 #include "lib/command/exit_frame.h"
+#include "lib/command/reaped.h"
 #include "lib/report/backtrace.h"
 #include "mu/arch/registers.h"
 #include "mu/arch/remote.h"
@@ -198,6 +199,13 @@ note(void *subject, struct mu_check_look *look)
 	if (!still_there(ending->stopped))
 		look->status = mu_why(&look->why, MU_ERR_TARGET_GONE,
 		    "it was killed while it was looked at");
+	else if (mu_is_reaped(ending->snap.mappings,
+		     ending->snap.num_mappings, ending->remote.page_size,
+		     ending->memory, ending->pagemap))
+		look->status = mu_why(&look->why, MU_ERR_NO_MEMORY,
+		    "the kernel freed the memory of the ending process, as its"
+		    " cgroup or the machine has none left" MU_CURE
+		    "allow it more, or run memunreachable outside its cgroup");
 	else if (look->status != MU_OK ||
 	    look->analysis.search.leaks.num_leaks == 0)
 		return;

@@ -191,5 +191,50 @@ if [ -z "${CROWDED_WAYS:-}" ]; then
 	exec 9>&-
 	wait "$pid" || fail "it was killed"
 	pids=
+
+	# The kernel kills the command of memunreachable, and frees its memory
+	# while it ends: in the same group memunreachable has no room until then.
+	name='killed for memory'
+	cat >"$work/greedy.c" <<'END'
+#include <stdlib.h>
+#include "tests/support/hide.h"
+static __attribute__((noinline)) void lose(void)
+{
+	uintptr_t hidden = mu_hide(malloc(24));
+
+	__asm__ volatile("" : : "r"(hidden));
+}
+int main(void)
+{
+	static void **last;
+	void **more;
+	int i;
+
+	for (i = 0; i < 5; i++)
+		lose();
+	scrub_stack();
+	for (i = 0; i < 1000; i++) {
+		more = malloc(1 << 20);
+		memset(more, 1, 1 << 20);
+		*more = last;
+		last = more;
+	}
+	return 0;
+}
+END
+	${CC:-cc} -O1 -I. -o "$work/greedy" "$work/greedy.c" || fail "no compiler"
+	echo $((60 << 20)) >"$limit_file"
+	(in_group "$command" -- "$work/greedy" 2>"$work/said") 2>/dev/null
+	status=$?
+	[ $status -eq 137 ] || fail "from inside: status $status"
+	grep -q 'in 5 allocations unreachable\|not checked: out of memory' \
+		"$work/said" || fail "from inside: $(cat "$work/said")"
+	# shellcheck disable=SC2016 # the inner shell's
+	("$command" -- sh -c 'echo $$ >"$0/cgroup.procs" && exec "$1"' \
+		"$group" "$work/greedy" 2>"$work/said") 2>/dev/null
+	status=$?
+	[ $status -eq 137 ] || fail "from outside: status $status"
+	grep -q 'in 5 allocations unreachable' "$work/said" ||
+		fail "from outside: $(cat "$work/said")"
 fi
 [ $failures -eq 0 ]
