@@ -114,14 +114,17 @@ int main(void)
 	char *volatile block = malloc(24);
 
 	memset(block, 127, 400);
-	_exit(0);
+	END(0);
 }
 END
-${CC:-cc} -w -O0 -o "$work/damaged" "$work/damaged.c" || fail "no compiler"
-run 3 -- "$work/damaged"
-has "$err" "not checked: heap inconsistent: "
-has "$err" "a block was overrun"
-has_no "$err" "ask again"
+for end in _exit exit; do
+	${CC:-cc} -w -O0 -DEND=$end -o "$work/damaged" "$work/damaged.c" ||
+		fail "no compiler"
+	run 3 -- "$work/damaged"
+	has "$err" "not checked: heap inconsistent: "
+	has "$err" "a block was overrun"
+	has_no "$err" "ask again"
+done
 
 # What the kernel holds: pages that the process gave back, and the address of an
 # alternate signal stack, which a process that has ended cannot be asked for.
