@@ -77,7 +77,7 @@ SRC_UNSTOPPED := $(addprefix lib/state/, library.c exit_stack.c \
 	answer_file.c options.c options_signal.c options_reach.c \
 	malloc_probe.c) \
 	$(addprefix lib/pass/, startup.c exit_check.c watch_signal.c \
-	memunreachable.c report_string.c test_case.c \
+	memunreachable.c report_string.c test_case.c fill_memory.c disable.c \
 	no_leaks.c checkpoint.c why_reachable.c each_unreachable.c) \
 	$(filter-out $(SRC_GROUND),$(call in,lib/report)) $(SRC_TEXT)
 

@@ -23,7 +23,8 @@ extern "C" {
 /*
  * Begin the test NAME, which is copied (first 255 bytes): a pass notes what is
  * unreachable. Returns false if the heap was not checked; the end of the test
- * then says why.
+ * then says why. Blocks of malloc are zeroed from the first begin on, so that
+ * none has old addresses (option fill_memory).
  */
 bool memunreachable_test_begin(const char *name);
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/pass/checkpoint.h"
+#include "lib/pass/fill_memory.h"
 #include "lib/pass/pass.h"
 #include "lib/pass/report_string.h"
 #include "lib/state/library.h"
@@ -62,6 +63,8 @@ begin(const char *name, bool next, const struct mu_caller *caller)
 		return false;
 	mu_text_format(test->name, sizeof(test->name), "%s",
 	    name != NULL ? name : "the test");
+	if (mu_library.options.fill_memory)
+		mu_fill_memory();
 	if (!next || !test->begun)
 		note(test, caller);
 	begun = test->begun;

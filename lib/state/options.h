@@ -91,6 +91,8 @@ enum mu_unchecked {
 	    "threads that search the copy of the program; 0: one a CPU")    \
 	X(flag, symbolize, 0,                                               \
 	    "files and lines in texts, by a separate process")              \
+	X(flag, fill_memory, 1,                                             \
+	    "memunreachable_test_begin() makes malloc zero its blocks")     \
 	X(flag, help, 0, "list the options")
 
 /* Types of the kinds. */

@@ -5,9 +5,10 @@ marked @pytest.mark.no_leaks or ask for the fixture `memunreachable`. What
 seems lost is what malloc allocated, for a C extension or through ctypes, and
 nothing points to any more: Python's own objects are collected, not lost.
 
-Python's allocator leaves the contents of freed objects as they are, so that
-old addresses in them hide leaks. With the option pytest is therefore started
-again with PYTHONMALLOC=malloc; without it, set that yourself.
+Python's allocator and malloc's cache leave the contents of freed objects as
+they are, so that old addresses in them hide leaks. With the option pytest is
+therefore started again with PYTHONMALLOC=malloc, and with GLIBC_TUNABLES that
+make malloc overwrite what is freed; without it, set these yourself.
 
 The library is libmemunreachable.so.0, or MEMUNREACHABLE_LIBRARY. With the
 recorder preloaded (memunreachable-malloc-debug(7)) failures have C stacks.
@@ -20,7 +21,8 @@ import sys
 
 import pytest
 
-
+# Blocks of a thread's cache would not be filled.
+_TUNABLES = 'glibc.malloc.tcache_count=0:glibc.malloc.perturb=255'
 
 # Its frame has 200 slots, all of which it writes.
 _NAMESPACE = {}
@@ -84,7 +86,11 @@ def pytest_addoption(parser):
         argv = getattr(sys, 'orig_argv', None) or [
             sys.executable, '-m', 'pytest', *sys.argv[1:]]
         os.environ['PYTHONMALLOC'] = 'malloc'
+        os.environ.setdefault('GLIBC_TUNABLES', _TUNABLES)
         os.execv(sys.executable, [sys.executable, *argv[1:]])
+    # The programs that tests start are not concerned.
+    if os.environ.get('GLIBC_TUNABLES') == _TUNABLES:
+        del os.environ['GLIBC_TUNABLES']
 
 
 def _is_asked():

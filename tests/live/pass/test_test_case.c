@@ -183,6 +183,43 @@ TEST(macros)
 	ck_assert_ptr_null(failed);
 }
 
+/* What is allocated again, from malloc's cache and from elsewhere. */
+static __attribute__((noinline)) size_t
+words_left(size_t size)
+{
+	void *blocks[20];
+	size_t i, j, left = 0;
+
+	for (i = 0; i < 20; i++) {
+		uintptr_t *words = blocks[i] = malloc(size);
+
+		/* The compiler may not know that nothing was written. */
+		__asm__ volatile("" : "+r"(words) : : "memory");
+		for (j = 2; j < size / sizeof(*words); j++)
+			left += words[j] == 0x1234567890;
+	}
+	for (i = 0; i < 20; i++) {
+		for (j = 0; j < size / sizeof(uintptr_t); j++)
+			((volatile uintptr_t *)blocks[i])[j] = 0x1234567890;
+		free(blocks[i]);
+	}
+	return left;
+}
+
+TEST(memory_is_filled)
+{
+	words_left(200);
+	ck_assert_uint_gt(words_left(200), 0);
+	ck_assert(memunreachable_test_begin("fills"));
+	ck_assert_uint_eq(words_left(200), 0);
+	mu_library.options.fill_memory = false;
+	ck_assert(memunreachable_test_begin("does not"));
+	ck_assert_uint_gt(words_left(200), 0);
+	mu_library.options.fill_memory = true;
+	ck_assert(memunreachable_test_begin("fills again"));
+	ck_assert_uint_eq(words_left(200), 0);
+}
+
 /* A frame with stale slots over the test's, as a listener's. */
 static __attribute__((noinline)) const char *
 listen(struct memunreachable_frames *frames, bool end)
