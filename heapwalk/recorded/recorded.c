@@ -7,6 +7,7 @@
 
 #define WORD sizeof(uint32_t)
 #define GRAIN ((uintptr_t)1 << MU_SHADOW_WORD_SHIFT)
+#define FIRST_IGNORED ((size_t)64)
 #define DEPOT_BLOCK_SIZE ((size_t)MU_DEPOT_UNIT << MU_DEPOT_BLOCK_SHIFT)
 
 /* The word for the 16 bytes at ADDRESS; *COUNT words follow in its span. */
@@ -118,6 +119,7 @@ mu_recorder_find(const struct mu_recorder *recorder, struct mu_range block,
 		.range = { at, block.end },
 		.stack = mu_shadow_stack(word),
 		.freed = (word & MU_SHADOW_FREED) != 0,
+		.ignored = mu_shadow_kind(word) == MU_BLOCK_IGNORED,
 	};
 	if (size < block.end - at)
 		found->range.end = at + size;
@@ -233,4 +235,57 @@ mu_recorder_drop_freed(const struct mu_recorder *recorder,
 	struct dropping dropping = { recorder, deadline };
 
 	return mu_blocks_drop(blocks, is_freed, &dropping);
+}
+
+struct keeping {
+	const struct mu_recorder *recorder;
+	struct mu_deadline *deadline;
+	struct mu_snapshot *snap;
+	struct mu_arena *arena;
+	size_t room;
+	bool failed;
+};
+
+static bool
+keep(void *ctx, const struct mu_block *block)
+{
+	struct keeping *keeping = ctx;
+	struct mu_snapshot *snap = keeping->snap;
+	struct mu_recorded_block found;
+
+	if (mu_deadline_passed(keeping->deadline, 8))
+		return false;
+	if (!mu_recorder_find(keeping->recorder, block->range, &found) ||
+	    !found.ignored)
+		return true;
+	if (!mu_arena_room(keeping->arena, snap->root_values,
+		snap->num_root_values, keeping->room, FIRST_IGNORED)) {
+		keeping->failed = true;
+		return false;
+	}
+	snap->root_values[snap->num_root_values++] = block->range.begin;
+	return true;
+}
+
+bool
+mu_recorder_keep_ignored(const struct mu_recorder *recorder,
+    const struct mu_blocks *blocks, struct mu_snapshot *snap,
+    struct mu_arena *arena, struct mu_deadline *deadline)
+{
+	struct keeping keeping = { recorder, deadline, snap, arena,
+		snap->num_root_values + FIRST_IGNORED, false };
+	uintptr_t *values;
+
+	if ((recorder->header.flags & MU_RECORDED_IGNORES) == 0)
+		return true;
+	/* The others are in another arena. */
+	values = mu_arena_alloc(arena, keeping.room, sizeof(*values));
+	if (values == NULL)
+		return false;
+	if (snap->num_root_values > 0)
+		memcpy(values, snap->root_values,
+		    snap->num_root_values * sizeof(*values));
+	snap->root_values = values;
+	mu_blocks_each(blocks, keep, &keeping);
+	return !keeping.failed;
 }

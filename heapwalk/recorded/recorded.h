@@ -69,7 +69,8 @@ struct mu_recorder {
 struct mu_recorded_block {
 	struct mu_range range; /* address and requested size */
 	uint32_t stack;        /* for mu_recorder_stack() */
-	bool freed; /* freed by the program, but held back by the recorder */
+	bool freed;   /* freed by the program, but held back by the recorder */
+	bool ignored; /* not to be reported, nor what it leads to */
 };
 
 /*
@@ -124,5 +125,13 @@ size_t mu_recorder_stack(const struct mu_recorder *recorder, uint32_t stack,
  */
 size_t mu_recorder_drop_freed(const struct mu_recorder *recorder,
     struct mu_blocks *blocks, struct mu_deadline *deadline);
+
+/*
+ * Add the addresses of the ignored ones of BLOCKS to snap->root_values. Returns
+ * false if ARENA is exhausted. Stops when DEADLINE has passed.
+ */
+bool mu_recorder_keep_ignored(const struct mu_recorder *recorder,
+    const struct mu_blocks *blocks, struct mu_snapshot *snap,
+    struct mu_arena *arena, struct mu_deadline *deadline);
 
 #endif

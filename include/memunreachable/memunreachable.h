@@ -299,6 +299,22 @@ bool memunreachable_ignore_object(const void *p);
 bool memunreachable_unignore_object(const void *p);
 
 /*
+ * From memunreachable_disable() to memunreachable_enable() the blocks that the
+ * calling thread allocates are not reported, nor what they lead to, by this or
+ * any later pass, also from outside. Calls nest. In C++ there is
+ * memunreachable::ScopedDisabler.
+ *
+ * Needs the recorder, which alone knows when a block was allocated: preload
+ * libmemunreachable-malloc-debug.so.0, or link it before libc. Without an
+ * option it does nothing until the first call; from then on each block has an
+ * entry of four bytes, without a stack. Both return false, and have no effect,
+ * if the recorder is not there or out of memory; memunreachable_enable() also
+ * if the thread is not disabled.
+ */
+bool memunreachable_disable(void);
+bool memunreachable_enable(void);
+
+/*
  * Search the SIZE bytes at P for pointers in every pass, for memory that a
  * pass does not search otherwise. Unregister with the same P and SIZE, as
  * often as the region was registered. Returns false for an empty region, for

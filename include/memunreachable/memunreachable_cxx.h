@@ -221,6 +221,8 @@ void *memunreachable_abi_alloc(size_t) __asm__(
     "memunreachable_unsearched_alloc");
 bool memunreachable_abi_dealloc(void *) __asm__(
     "memunreachable_unsearched_free");
+bool memunreachable_abi_disable() __asm__("memunreachable_disable");
+bool memunreachable_abi_enable() __asm__("memunreachable_enable");
 }
 
 /* Releases the C result on every return, also when the vector throws. */
@@ -421,6 +423,36 @@ class Checkpoint
 
     private:
 	MemunreachableCheckpoint *checkpoint_;
+};
+
+/*
+ * memunreachable_disable() for a scope. False if there is no recorder: then the
+ * blocks are reported.
+ */
+class ScopedDisabler
+{
+    public:
+	ScopedDisabler() noexcept
+	    : disabled_(
+		  android::memunreachable_abi::memunreachable_abi_disable())
+	{
+	}
+	ScopedDisabler(const ScopedDisabler &) = delete;
+	ScopedDisabler &operator=(const ScopedDisabler &) = delete;
+	~ScopedDisabler()
+	{
+		if (disabled_)
+			android::memunreachable_abi::
+			    memunreachable_abi_enable();
+	}
+
+	explicit operator bool() const noexcept
+	{
+		return disabled_;
+	}
+
+    private:
+	bool disabled_;
 };
 
 } // namespace memunreachable

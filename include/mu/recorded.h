@@ -52,6 +52,7 @@ enum mu_block_kind {
 	MU_BLOCK_MALLOC,
 	MU_BLOCK_NEW,
 	MU_BLOCK_NEW_ARRAY,
+	MU_BLOCK_IGNORED, /* by any of them, and not to be reported */
 };
 
 enum mu_stack_id {
@@ -214,6 +215,7 @@ enum mu_recorded_flag {
 	MU_RECORDED_GUARDED = 2,    /* blocks begin inside malloc's blocks */
 	MU_RECORDED_LEAKTRACER = 4, /* entries are slots, not shared stacks */
 	MU_RECORDED_STOPPED = 8,    /* out of memory: blocks are missing */
+	MU_RECORDED_IGNORES = 16,   /* there may be MU_BLOCK_IGNORED */
 };
 
 /* A variable in the recorder's data, found by its magic. */

@@ -104,9 +104,9 @@ mark(struct mu_search *search, struct mu_why *why)
 
 /*
  * A block that the program has freed refers to nothing, even if a recorder
- * holds it back.
+ * holds it back; one that it ignores is held. Returns false without memory.
  */
-static void
+static bool
 ask_recorder(struct mu_search *search)
 {
 	struct mu_deadline deadline = { .ns = search->deadline_ns };
@@ -118,17 +118,17 @@ ask_recorder(struct mu_search *search)
 	if (snap->saved != NULL) {
 		search->recorded = snap->saved->recorder != NULL;
 		if (!search->recorded)
-			return;
+			return true;
 		search->recorder = *snap->saved->recorder;
 		search->heap.blocks.recorder = &search->recorder;
-		return;
+		return true;
 	}
 	if (recorder_at == 0 && !snap->unrecorded)
 		recorder_at = mu_recorded_find(snap);
 	if (recorder_at == 0 ||
 	    !mu_recorder_open(
 		&search->recorder, snap, recorder_at, search->tables))
-		return;
+		return true;
 	search->recorded = true;
 	search->heap.blocks.recorder = &search->recorder;
 	snap->tables = search->recorder.tables;
@@ -137,6 +137,8 @@ ask_recorder(struct mu_search *search)
 	    &search->recorder, &search->heap.blocks, &deadline);
 	usage->live_reachable -= held;
 	usage->overhead += held;
+	return mu_recorder_keep_ignored(&search->recorder, &search->heap.blocks,
+	    snap, search->tables, &deadline);
 }
 
 bool
@@ -150,7 +152,11 @@ mu_search_mark(struct mu_search *search)
 		mu_heaps_list(&search->heap, snap, search->tables, &why), &why))
 		return false;
 	search->step(search, MU_SEARCH_LISTED);
-	ask_recorder(search);
+	if (!ask_recorder(search)) {
+		mu_why(&why, MU_ERR_NO_MEMORY,
+		    "no memory for the blocks that are ignored");
+		return mu_search_note_status(search, MU_ERR_NO_MEMORY, &why);
+	}
 	if (!mu_search_note_status(search,
 		mu_roots_find(
 		    &search->roots, snap, &search->heap, search->tables, &why),

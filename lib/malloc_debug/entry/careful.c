@@ -8,6 +8,7 @@
 #include "lib/malloc_debug/checks/fill.h"
 #include "lib/malloc_debug/checks/guards.h"
 #include "lib/malloc_debug/checks/quarantine.h"
+#include "lib/malloc_debug/entry/disable.h"
 #include "lib/malloc_debug/entry/startup.h"
 #include "lib/malloc_debug/leaktracer/leaktracer.h"
 #include "lib/malloc_debug/shadow/live.h"
@@ -97,10 +98,13 @@ static bool
 careful_record(const struct call *call, const void *block, size_t size)
 {
 	uint32_t stack = stack_for(call, size);
+	enum mu_block_kind kind = disable_kind(call->kind);
 
+	if (stack == 0 && kind == MU_BLOCK_IGNORED)
+		stack = stack_id_off;
 	if (stack == 0)
 		return leaktracer_active;
-	if (live_put(block, size, mu_shadow_word(stack, call->kind)))
+	if (live_put(block, size, mu_shadow_word(stack, kind)))
 		return true;
 	recording_stop();
 	return false;
@@ -182,6 +186,8 @@ check_call(const struct call *call, const struct error_block *block,
 	size_t told = call->size + (call->size == 0);
 	bool wrong = kind != call->kind || (call->sized && told != block->size);
 
+	if (kind == MU_BLOCK_IGNORED)
+		return;
 	if (kind != MU_BLOCK_MALLOC && call->kind != MU_BLOCK_MALLOC &&
 	    guards_alignment(block->begin, block->size, &alignment))
 		wrong = wrong || alignment != call->alignment;
@@ -337,8 +343,11 @@ record_again(
 {
 	uint32_t stack = stack_again(call, word, size);
 
-	if (stack != 0 &&
-	    !live_put(block, size, mu_shadow_word(stack, call->kind)))
+	enum mu_block_kind kind = disable_kind(call->kind);
+
+	if (stack == 0 && kind == MU_BLOCK_IGNORED)
+		stack = stack_id_off;
+	if (stack != 0 && !live_put(block, size, mu_shadow_word(stack, kind)))
 		recording_stop();
 }
 

@@ -10,7 +10,7 @@ bool recording_on;
 bool recording_all;
 
 bool hooks_active, journal_on, leaktracer_active;
-int gate_closed;
+int gate_closed, disabled_calls;
 
 static bool stopped;
 
@@ -70,6 +70,7 @@ static bool
 careful(void)
 {
 	return guarded() || hooks_active || journal_on || leaktracer_active ||
+	    __atomic_load_n(&disabled_calls, __ATOMIC_SEQ_CST) != 0 ||
 	    __atomic_load_n(&stopped, __ATOMIC_ACQUIRE);
 }
 

@@ -27,10 +27,11 @@ extern enum recording_way recording_way HIDDEN;
  * Further inputs; call recorder_refresh() after any change. A hook is
  * registered and LIBC_HOOKS_ENABLE is set; calls are written to the journal; a
  * LEAKTRACER_ variable is set or a function of its API was called; the id of
- * the thread that has closed the gate, or 0.
+ * the thread that has closed the gate, or 0; how many threads have new blocks
+ * ignored.
  */
 extern bool hooks_active, journal_on, leaktracer_active;
-extern int gate_closed;
+extern int gate_closed, disabled_calls;
 
 /* Blocks get words; checked in the careful path. */
 extern bool recording_on;
