@@ -68,8 +68,8 @@ SRC_INTERPOSED := lib/pass/exit_calls.c lib/pass/filter_calls.c
 INTERPOSED_OBJS := $(SRC_INTERPOSED:%.c=$(BUILD)/%.o)
 
 SRCS := $(filter-out $(SRC_COMMAND) $(SRC_INTERPOSED), $(SRC_GROUND) $(call in,heapwalk \
-	ptrace/live lib/state lib/driver lib/pass lib/helpers lib/pipe \
-	lib/report) $(SRC_TEXT))
+	ptrace/live lib/state lib/driver lib/growth lib/pass lib/helpers \
+	lib/pipe lib/report) $(SRC_TEXT))
 SRCS := $(sort $(SRCS))
 OBJS := $(SRCS:%.c=$(BUILD)/%.o)
 # What never runs while threads are stopped: check-context leaves it out.
@@ -78,7 +78,8 @@ SRC_UNSTOPPED := $(addprefix lib/state/, library.c exit_stack.c \
 	malloc_probe.c) \
 	$(addprefix lib/pass/, startup.c exit_check.c watch_signal.c \
 	memunreachable.c report_string.c test_case.c fill_memory.c disable.c \
-	no_leaks.c checkpoint.c why_reachable.c each_unreachable.c) \
+	no_leaks.c checkpoint.c why_reachable.c each_unreachable.c \
+	watch_looks.c) $(call in,lib/growth) \
 	$(filter-out $(SRC_GROUND),$(call in,lib/report)) $(SRC_TEXT)
 
 # The recorder: the only library here that replaces malloc.

@@ -420,6 +420,62 @@ bool memunreachable_unregister_heap(const struct MemunreachableHeap *heap);
  */
 bool memunreachable_watch_signal(int signo);
 
+/* What a watch says of its looks. New verdicts are added at the end. */
+enum MemunreachableVerdict {
+	MEMUNREACHABLE_VERDICT_UNCHECKED = 0, /* no look checked the heap */
+	MEMUNREACHABLE_VERDICT_TOO_FEW = 1,   /* fewer than four did */
+	MEMUNREACHABLE_VERDICT_STEADY = 2,
+	MEMUNREACHABLE_VERDICT_FRAGMENTATION =
+	    3,                             /* what malloc holds free
+                         grows, and the heap with it; live bytes do not */
+	MEMUNREACHABLE_VERDICT_GROWTH = 4, /* live bytes grow */
+	MEMUNREACHABLE_VERDICT_LEAK = 5,   /* lost bytes grow */
+};
+
+/* One look of a watch. */
+struct MemunreachableLook {
+	size_t number;      /* 1 for the first one */
+	int status;         /* enum MemunreachableStatus */
+	const char *reason; /* as in struct UnreachableMemoryInfo; valid until
+			       the callback returns */
+	int verdict;        /* of the looks up to this one */
+	double bytes_per_hour; /* by which it grows, if the verdict says so */
+	size_t live_bytes, live_blocks, lost_bytes, lost_blocks;
+	size_t free_bytes; /* that malloc holds */
+	uint64_t pause_ns;
+	size_t reserved[8];
+};
+
+/* LOOK is valid until the function returns. */
+typedef void (*memunreachable_watch_fn)(
+    void *ctx, const struct MemunreachableLook *look);
+
+/*
+ * Look at this process again and again, and say what grows. A helper thread,
+ * which blocks all signals, runs a pass every INTERVAL_MS, or later if the
+ * stops would take more than 1 % of the time, and calls CALLBACK, which may be
+ * NULL, with CTX. A child of fork() begins a watch of the same kind, as its
+ * looks are at another process.
+ *
+ * There is one watch at a time. memunreachable_watch_start() returns false and
+ * sets errno to EBUSY if there is one, to EINVAL if INTERVAL_MS is 0, to ENOSYS
+ * if the program has no threads (glibc before 2.34 without -lpthread), and else
+ * as pthread_create() fails. The first look is after one interval.
+ *
+ * memunreachable_watch_stop() waits for the end of the look and the callback
+ * that are under way, unless the callback calls it. Returns false if there was
+ * no watch.
+ */
+bool memunreachable_watch_start(
+    uint64_t interval_ms, memunreachable_watch_fn callback, void *ctx);
+bool memunreachable_watch_stop(void);
+
+/* The verdict of all looks of this watch, or of the last one if it ended. */
+int memunreachable_watch_verdict(void);
+
+/* "leak", "growth", "fragmentation", "steady", "too few looks", "unchecked" */
+const char *memunreachable_verdict_name(int verdict);
+
 /*
  * List the references to the block that P points into. Runs a pass and calls
  * CALLBACK (which may be NULL) for each reference that a pass counts: first

@@ -56,6 +56,11 @@ obey(struct mu_options *options, struct mu_text *words)
 		mu_text_add(words,
 		    "libmemunreachable: cannot watch signal %d (errno %d)\n",
 		    options->signal, -error);
+	if (options->every != 0 && mu_exit_check_concerns(options))
+		error = mu_looks_obey(options);
+	if (error > 0)
+		mu_text_add(words,
+		    "libmemunreachable: every: no thread (errno %d)\n", error);
 	if (options->symbolize && !mu_symbolizer_open(&mu_library.symbolizer))
 		mu_text_add(words,
 		    "libmemunreachable: symbolize=1: no command memunreachable"

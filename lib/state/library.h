@@ -18,6 +18,7 @@
 #include "heapwalk/memory/cgroups.h"
 #include "lib/pass/filters.h"
 #include "lib/pass/test_case.h"
+#include "lib/pass/watch_looks.h"
 #include "lib/pass/watch_signal.h"
 #include "lib/report/symbolizer.h"
 #include "lib/state/exit_stack.h"
@@ -44,6 +45,7 @@ struct mu_library {
 	mu_words_filter *filter;         /* NULL until the first pass */
 	struct mu_results results;
 	struct mu_watch watch;
+	struct mu_looks looks;
 	struct mu_malloc_probe malloc_probe; /* set by the constructor */
 	struct mu_symbolizer symbolizer;     /* set by the constructor */
 	struct mu_exit_stack exit_stack;     /* set by the constructor */

@@ -53,6 +53,9 @@ enum mu_unchecked {
 	    "report when this signal arrives: RTMIN+5, USR2 or 40")         \
 	X(interval_ms, min_interval, 1000,                                  \
 	    "pause between the reports by signal: 1, 500ms or 0")           \
+	X(interval_ms, every, 0,                                            \
+	    "report so often what is lost, and what grows: 60, 5m")         \
+	X(count, count, 0, "end that after so many reports; 0: never")      \
 	X(flag, at_exit, 0, "report when the program ends")                 \
 	X(status, exitcode, 23, "exit status when at_exit finds leaks")     \
 	X(unchecked, unchecked, MU_UNCHECKED_FAIL,                          \

@@ -162,7 +162,7 @@ put_axis(FILE *out, const struct mu_watch_page *page)
 	    "<p class=\"axis\"><span>%s</span><span>%zu looks in %s</span>"
 	    "<span>%s</span></p>\n"
 	    "<p class=\"legend\"><span><i class=\"lost\"></i>lost %s</span>",
-	    mu_watch_time(end > span ? end - span : 0).text, series->taken,
+	    mu_watch_time(end > span ? end - span : 0).text, series->kept.taken,
 	    mu_human_time(span).text, mu_watch_time(end).text,
 	    mu_human_bytes(series->totals[MU_SERIES_LOST][last]).text);
 	fprintf(out, "<span><i class=\"live\"></i>in use %s</span>",

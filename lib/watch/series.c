@@ -9,46 +9,18 @@ mu_watch_kind_word(enum mu_watch_kind kind)
 	return kind == MU_WATCH_LOST ? "lost" : "live";
 }
 
-/* Keep the first, third, fifth... of COUNT values. */
 static void
-halve(uint64_t *values, size_t count)
+halve_all(struct mu_series *series)
 {
 	size_t i;
 
-	for (i = 0; 2 * i < count; i++)
-		values[i] = values[2 * i];
-}
-
-static void
-thin_out(struct mu_series *series)
-{
-	size_t i;
-
-	halve(series->times_ns, series->count);
+	mu_kept_halve(series->times_ns);
 	for (i = 0; i < MU_SERIES_TOTALS; i++)
-		halve(series->totals[i], series->count);
+		mu_kept_halve(series->totals[i]);
 	for (i = 0; i < series->num_lines; i++) {
-		halve(series->lines[i].values, series->count);
-		halve(series->lines[i].blocks, series->count);
+		mu_kept_halve(series->lines[i].values);
+		mu_kept_halve(series->lines[i].blocks);
 	}
-	series->count = (series->count + 1) / 2;
-	series->stride *= 2;
-}
-
-/*
- * The place of the look that comes next: a new one, or that of the latest,
- * which was kept only for being that.
- */
-static size_t
-next_place(struct mu_series *series)
-{
-	if (series->stride == 0)
-		series->stride = 1;
-	if (series->count > 0 && (series->taken - 1) % series->stride != 0)
-		return series->count - 1;
-	if (series->count == MU_SERIES_LOOKS)
-		thin_out(series);
-	return series->count++;
 }
 
 const struct mu_series_line *
@@ -143,6 +115,7 @@ mu_series_add(struct mu_series *series, const struct mu_watch_look *look)
 {
 	uint64_t held = look->live + look->lost + look->held_free;
 	size_t place;
+	bool halve;
 
 	if (!mu_watch_look_checked(look)) {
 		series->unchecked++;
@@ -152,8 +125,11 @@ mu_series_add(struct mu_series *series, const struct mu_watch_look *look)
 	}
 	if (look->status == MEMUNREACHABLE_PARTIAL)
 		series->partial++;
-	place = next_place(series);
-	if (series->taken++ == 0) {
+	place = mu_kept_next(&series->kept, &halve);
+	series->count = series->kept.count;
+	if (halve)
+		halve_all(series);
+	if (series->kept.taken == 1) {
 		series->first_live = look->live;
 		series->first_lost = look->lost;
 	}

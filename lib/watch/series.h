@@ -1,17 +1,15 @@
 /*
- * What a watch keeps of its looks: the totals, and the bytes of each group. Its
- * size is fixed: when there is no room for another look, every other one is
- * left out, and from then on only each second, fourth, eighth one is kept,
- * besides the latest one.
+ * What a watch keeps of its looks: the totals, and the bytes of each group.
  *
  * Pure.
  */
 #ifndef LIB_WATCH_SERIES_H
 #define LIB_WATCH_SERIES_H
 
+#include "lib/growth/kept.h"
 #include "lib/watch/look.h"
 
-#define MU_SERIES_LOOKS 96
+#define MU_SERIES_LOOKS MU_KEPT_LOOKS
 #define MU_SERIES_LINES 512
 
 struct mu_series_line {
@@ -32,9 +30,8 @@ enum mu_series_total {
 
 /* Looks at one process; zero is empty. */
 struct mu_series {
-	size_t count;  /* looks in the arrays, which checked the heap */
-	size_t stride; /* each so many looks are kept; 0 is 1 */
-	size_t taken;  /* looks that checked the heap */
+	struct mu_kept kept; /* looks that checked the heap */
+	size_t count;        /* of them in the arrays */
 	size_t unchecked, partial;
 	char reason[256]; /* of the last look that did not check it */
 	int status;       /* of that */

@@ -3,7 +3,7 @@
 #include <bsd/string.h>
 #include <string.h>
 
-#include "lib/watch/growth.h"
+#include "lib/growth/growth.h"
 #include "lib/writers/exit_status.h"
 #include "mu/sort.h"
 
@@ -180,7 +180,7 @@ mu_watch_judge(const struct mu_series *series, struct mu_watch_result *result)
 {
 	*result = (struct mu_watch_result) {
 		.verdict = MU_WATCH_STEADY,
-		.looks = series->taken,
+		.looks = series->kept.taken,
 		.unchecked = series->unchecked,
 		.partial = series->partial,
 		.live = last_of(series, MU_SERIES_LIVE),
@@ -192,9 +192,9 @@ mu_watch_judge(const struct mu_series *series, struct mu_watch_result *result)
 	if (series->count > 0)
 		result->span_ns =
 		    series->times_ns[series->count - 1] - series->times_ns[0];
-	if (series->taken == 0)
+	if (series->kept.taken == 0)
 		result->verdict = MU_WATCH_UNCHECKED;
-	else if (series->taken < MU_GROWTH_LOOKS)
+	else if (series->kept.taken < MU_GROWTH_LOOKS)
 		result->verdict = MU_WATCH_TOO_FEW;
 	else
 		judge_heap(series, result);

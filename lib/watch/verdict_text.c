@@ -1,5 +1,5 @@
+#include "lib/growth/growth.h"
 #include "lib/term/human.h"
-#include "lib/watch/growth.h"
 #include "lib/watch/verdict.h"
 
 #define MOST 1e18 /* figures of the subject may be anything */

@@ -158,7 +158,7 @@ note_look(struct watch *watch, uint64_t lost_before)
 	if (watch->check.explain.in_use)
 		watch->slow =
 		    look->total_ns > (typed > TYPED_NS ? typed : TYPED_NS);
-	if (mu_watch_look_checked(look) && watch->series->taken > 0 &&
+	if (mu_watch_look_checked(look) && watch->series->kept.taken > 0 &&
 	    look->lost > lost_before)
 		look->new_lost = look->lost - lost_before;
 	mu_series_add(watch->series, look);

@@ -5,7 +5,7 @@
 #include <jansson.h>
 
 #include "lib/cli/options.h"
-#include "lib/watch/growth.h"
+#include "lib/growth/growth.h"
 #include "lib/watch/lines.h"
 #include "lib/watch/plan.h"
 #include "lib/watch/spark.h"

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <sched.h>
 #include <string>
 #include <type_traits>
 
@@ -257,6 +258,21 @@ passes()
 	CHECK(GetUnreachableMemory(info, 0));
 	CHECK(info.leaks.empty() && info.num_leaks == num_leaks);
 	CHECK(info.unreported_leaks == num_leaks);
+
+	int looks = 0;
+	CHECK(memunreachable_watch_start(
+	    1,
+	    [](void *ctx, const MemunreachableLook *look) {
+		    CHECK(look->reason != nullptr);
+		    __atomic_add_fetch(
+			static_cast<int *>(ctx), 1, __ATOMIC_SEQ_CST);
+	    },
+	    &looks));
+	while (__atomic_load_n(&looks, __ATOMIC_SEQ_CST) < 2)
+		sched_yield();
+	CHECK(memunreachable_watch_stop());
+	CHECK(
+	    memunreachable_watch_verdict() != MEMUNREACHABLE_VERDICT_UNCHECKED);
 
 	memunreachable::Checkpoint checkpoint;
 	CHECK(checkpoint && checkpoint.NoNewLeaks());

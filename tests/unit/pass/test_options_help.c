@@ -62,7 +62,7 @@ TEST(manual_names_every_option)
 	char *manual = manual_text();
 
 #define SHOWN_duration_ms(fallback) ((fallback) < 1000 ? #fallback "ms" : "30s")
-#define SHOWN_interval_ms(fallback) "1s"
+#define SHOWN_interval_ms(fallback) ((fallback) == 0 ? "0" : "1s")
 #define SHOWN_bytes(fallback) "none"
 #define SHOWN_level(fallback) #fallback
 #define SHOWN_path(fallback) "none"

@@ -1,4 +1,4 @@
-#include "lib/watch/growth.h"
+#include "lib/growth/growth.h"
 
 #define RISES 3       /* new maxima, in all */
 #define RISES_LATER 2 /* of them in the later looks */

@@ -10,8 +10,8 @@
  *
  * Pure.
  */
-#ifndef LIB_WATCH_GROWTH_H
-#define LIB_WATCH_GROWTH_H
+#ifndef LIB_GROWTH_GROWTH_H
+#define LIB_GROWTH_GROWTH_H
 
 #include <stdbool.h>
 #include <stddef.h>
