@@ -40,7 +40,7 @@ compute(void *arg)
 	size_t i;
 
 	(void)arg;
-	for (;;)
+	for (;; nap_ms(1))
 		for (i = 0; i < ram_size; i += 4096)
 			((volatile size_t *)(ram + i))[1]++;
 	return NULL;
