@@ -307,13 +307,13 @@ mu_naming_ask(struct mu_report *answer, const struct mu_symbols_source *source,
 	naming->helper.rights = *rights;
 	naming->helper.find_type = mu_types_answer;
 	naming->helper.find_declared = mu_types_declared;
-	if (!mu_symbol_helper_ask(&naming->helper, naming->questions,
-		naming->answers, naming->count, now + span))
-		strlcpy(answer->names_note, naming->helper.why,
-		    sizeof(answer->names_note));
+	mu_symbol_helper_ask(&naming->helper, naming->questions,
+	    naming->answers, naming->count, now + span);
 	mu_block_types_ask(&naming->types, &naming->helper, now + span);
 	mu_hold_types_ask(&naming->holds, &naming->types, &answer->entries,
 	    &naming->helper, now + span);
+	strlcpy(
+	    answer->names_note, naming->helper.why, sizeof(answer->names_note));
 	mu_helper_stop(&naming->helper);
 	naming->helper.source = NULL;
 }

@@ -97,6 +97,15 @@ hold "$folder/prog"
 look 20
 leave
 
+# Where names of addresses are not asked for, types are.
+begin 'symbols_for_types'
+python3 tests/support/command/hostile_symbols.py "$folder/prog" 1000000 1048576
+hold "$folder/prog"
+timeout -k 5 60 "$command" -q --timeout=4s -p "$pid" >"$work/text" 2>&1 9>&-
+grep -q '^Names are incomplete: it takes too long' "$work/text" ||
+	fail "nothing is said of it: $(cat "$work/text")"
+leave
+
 # A program on a file system that does not answer any more. A process that waits
 # for it in the kernel cannot be killed before it ends.
 name='silent_mount'
