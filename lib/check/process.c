@@ -208,7 +208,7 @@ note(void *subject, struct mu_check_look *look)
 		mu_analysis_keep_lost(&look->analysis);
 	mu_keeper_release_copy(keeper);
 	if (keeper->lost == MU_OK) {
-		mu_process_gaps_others(look);
+		mu_process_gaps_others(process, look);
 		return;
 	}
 	process->wiped_wanted = process->stacks_wanted = false;

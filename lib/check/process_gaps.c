@@ -275,11 +275,21 @@ mu_process_gaps_note(struct mu_process *process, struct mu_check_look *look)
 }
 
 void
-mu_process_gaps_others(struct mu_check_look *look)
+mu_process_gaps_others(
+    const struct mu_process *process, struct mu_check_look *look)
 {
+	size_t asleep = process->keeper.result.asleep;
+
 	if (look->status != MU_OK || look->analysis.search.leaks.num_leaks == 0)
 		return;
-	look->status = mu_sharer_note(look->check->pid, 0, &look->why);
+	if (asleep > 0)
+		look->status = mu_why(&look->why, MU_PARTIAL,
+		    "%zu thread%s in uninterruptible sleep (state D), for a"
+		    " disk or in vfork(), and could not be stopped: what only"
+		    " their registers refer to may be among these",
+		    asleep, asleep == 1 ? " was" : "s were");
+	if (look->status == MU_OK)
+		look->status = mu_sharer_note(look->check->pid, 0, &look->why);
 	if (look->status == MU_OK)
 		look->status = mu_forked_note_missing(
 		    mu_proc_living(look->check->pid), &look->why);

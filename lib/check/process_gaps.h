@@ -1,8 +1,8 @@
 /*
  * What a look at a running process may have missed: memory that a copy does not
- * have, alternate signal stacks, a process that shares the memory, a program
- * that has not started yet. Each makes the answer partial, or requires another
- * look.
+ * have, alternate signal stacks, a thread that no stop reaches, a process that
+ * shares the memory, a program that has not started yet. Each makes the answer
+ * partial, or requires another look.
  */
 #ifndef LIB_CHECK_PROCESS_GAPS_H
 #define LIB_CHECK_PROCESS_GAPS_H
@@ -14,10 +14,11 @@ void mu_process_gaps_note(
     struct mu_process *process, struct mu_check_look *look);
 
 /*
- * Call when the process is released: looks for another process that shares its
- * memory or has some of it.
+ * Call when the process is released: looks for a thread that was not stopped,
+ * and for another process that shares its memory or has some of it.
  */
-void mu_process_gaps_others(struct mu_check_look *look);
+void mu_process_gaps_others(
+    const struct mu_process *process, struct mu_check_look *look);
 
 /*
  * True if LOOK, which found leaks, is known to have missed references; WHY says

@@ -119,15 +119,26 @@ check_rights(
 				    : "no capabilities");
 }
 
+#define ASLEEP_FOR                                                   \
+	", for a disk, a network file system or a vfork()ed child, " \
+	"and cannot be stopped"
+
 static void
 check_state(const struct mu_doctor_target *target, struct mu_findings *findings)
 {
-	if (target->sleeping > 0)
+	if (target->sleeping >= target->threads ||
+	    target->sleeping > MU_ASLEEP_MAX)
 		mu_finding_add(findings, MU_BLOCKER, "sleep",
-		    "%zu thread%s in uninterruptible sleep, for a disk, a "
-		    "network file system or a vfork()ed child, and cannot be "
-		    "stopped; ask again later",
-		    target->sleeping, target->sleeping == 1 ? " is" : "s are");
+		    "%zu of %zu threads %s in uninterruptible sleep" ASLEEP_FOR
+		    "; ask again later",
+		    target->sleeping, target->threads,
+		    target->sleeping == 1 ? "is" : "are");
+	else if (target->sleeping > 0)
+		mu_finding_add(findings, MU_WARNING, "sleep",
+		    "%zu of %zu threads %s in uninterruptible sleep" ASLEEP_FOR
+		    ": an answer that finds leaks is partial",
+		    target->sleeping, target->threads,
+		    target->sleeping == 1 ? "is" : "are");
 	else if (target->state == 'T')
 		mu_finding_add(findings, MU_FINE, "sleep",
 		    "process %d is stopped by a signal; it can be checked, and "

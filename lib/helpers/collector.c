@@ -200,7 +200,7 @@ collector_body(void *arg)
 	    &image->job.arena, &image->job.why);
 	if (status == MU_OK)
 		status = mu_pause_await_interruptible(
-		    image->job.pid, &threads.filtered, &image->job.why);
+		    image->job.pid, &threads.filtered, NULL, &image->job.why);
 	threads.before = image->stop.late;
 	if (status == MU_OK)
 		status = mu_threads_await_late(&threads, late_until(image),

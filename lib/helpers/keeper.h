@@ -57,6 +57,7 @@ struct mu_keeper_result {
 	size_t private; /* private memory of the process, bytes */
 	struct mu_shared_pages shared; /* of the target; for a copy only */
 	size_t unasked;                /* threads that could not be asked */
+	size_t asleep;                 /* threads that could not be stopped */
 	struct mu_program_id program;  /* that the process ran in the stop */
 	pid_t late; /* the thread that did not stop in time; 0: none */
 };

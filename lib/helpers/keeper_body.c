@@ -242,7 +242,13 @@ foresee(struct mu_keeper_self *self, struct mu_threads *threads)
 	    mu_pause_ns(self->bytes) > self->asked->max_pause_ns)
 		return mu_pause_too_long(
 		    target, self->bytes, 2 * mu_pause_ns(self->bytes), why);
-	return mu_pause_await_interruptible(target, &threads->filtered, why);
+	status = mu_pause_await_interruptible(
+	    target, &threads->filtered, &self->asleep, why);
+	if (status == MU_OK && self->asleep.count >= threads->count)
+		return mu_pause_sleeps(target, self->asleep.tids[0], why);
+	threads->asleep = &self->asleep;
+	self->result->asleep = self->asleep.count;
+	return status;
 }
 
 /* Allocate all memory and threads that the stop needs. */

@@ -12,6 +12,7 @@
 #include "lib/helpers/keeper_socket.h"
 #include "lib/helpers/worker_threads.h"
 #include "lib/state/copy_budget.h"
+#include "ptrace/live/asleep.h"
 #include "ptrace/live/lender.h"
 #include "ptrace/live/snapshot.h"
 #include "ptrace/live/threads.h"
@@ -30,6 +31,7 @@ struct mu_keeper_self {
 	uint64_t fork_ns; /* estimated time for a copy */
 	bool parted;      /* the copy has no files of the process any more */
 	struct mu_lender lender;
+	struct mu_asleep asleep;          /* threads that no stop reaches */
 	struct mu_worker_threads threads; /* they share reading in the stop */
 };
 

@@ -374,6 +374,20 @@ await_late(struct mu_keeper_self *self, struct mu_threads *threads)
 	    self->asked->max_pause_ns, &self->result->why);
 }
 
+static enum mu_status
+check_asleep(struct mu_keeper_self *self)
+{
+	pid_t target = self->asked->target;
+	pid_t tid = mu_asleep_woken(&self->asleep, target);
+
+	return tid == 0
+	    ? MU_OK
+	    : mu_why(&self->result->why, MU_ERR_HEAP_INCONSISTENT,
+		  "thread %d of process %d, which was in uninterruptible sleep,"
+		  " woke up while the others were stopped" MU_CURE "ask again",
+		  tid, target);
+}
+
 /* The threads are stopped in here, within the time limit. */
 enum mu_status
 mu_keeper_stop_and_take(struct mu_keeper_self *self, struct mu_threads *threads,
@@ -405,6 +419,8 @@ mu_keeper_stop_and_take(struct mu_keeper_self *self, struct mu_threads *threads,
 		status = look_at_locks(self);
 	if (status == MU_OK)
 		status = take_stopped(self, threads, files);
+	if (status == MU_OK)
+		status = check_asleep(self);
 	mu_threads_release(threads);
 	self->result->pause_ns = threads->end_ns - threads->begin_ns;
 	mu_priority_restore(&priority);

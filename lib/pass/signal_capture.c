@@ -80,7 +80,7 @@ mu_signal_capture(struct mu_image *image)
 	    &image->job.arena, &image->job.why);
 	if (status == MU_OK)
 		status = mu_pause_await_interruptible(
-		    image->job.pid, NULL, &image->job.why);
+		    image->job.pid, NULL, NULL, &image->job.why);
 	if (status == MU_OK)
 		status = mu_allocator_freeze(image);
 	if (status == MU_OK)

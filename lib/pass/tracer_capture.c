@@ -37,8 +37,8 @@ mu_tracer_capture(struct mu_image *image)
 	bool stopped = true;
 
 	mu_gap_sync_prepare(image);
-	status =
-	    mu_pause_await_interruptible(image->job.pid, NULL, &image->job.why);
+	status = mu_pause_await_interruptible(
+	    image->job.pid, NULL, NULL, &image->job.why);
 	if (status == MU_OK)
 		status = mu_allocator_freeze(image);
 	if (status == MU_OK)

@@ -25,22 +25,11 @@
 
 struct calm {
 	pid_t pid, sleeper;
+	struct mu_asleep *asleep;
 	uint64_t until_ns;
 	bool filtered;
 	int64_t first; /* mu_pause_first_filters(), or -1 */
 };
-
-/* The number of times that the thread has gone to sleep; -1 if not known. */
-static int64_t
-count_sleeps(pid_t pid, int tid)
-{
-	char status[MU_PROC_STATUS_SIZE];
-
-	if (mu_proc_status_read(pid, tid, status, sizeof(status)) <= 0)
-		return -1;
-	return mu_proc_status_number(
-	    status, "\nvoluntary_ctxt_switches:", 0, 10);
-}
 
 int64_t
 mu_pause_first_filters(pid_t pid)
@@ -67,18 +56,25 @@ mu_pause_has_added_filter(const char *status, int64_t first)
 	return mu_proc_status_filtered(status) && (count < 0 || count > first);
 }
 
-/* The state of a thread, as in mu_proc_state(), from the file with filters. */
-static bool
-is_asleep(struct calm *calm, int tid)
+/* mu_asleep_switches(); the same file tells of filters. */
+static int64_t
+look_at(struct calm *calm, int tid)
 {
 	char status[MU_PROC_STATUS_SIZE];
 
 	if (mu_proc_status_read(calm->pid, tid, status, sizeof(status)) <= 0)
-		return false;
+		return -1;
 	if (calm->first < 0 && mu_proc_status_filtered(status))
 		calm->first = mu_pause_first_filters(calm->pid);
 	calm->filtered |= mu_pause_has_added_filter(status, calm->first);
-	return strstr(status, "\nState:\tD") != NULL;
+	return mu_asleep_switches(status);
+}
+
+/* After one that sleeps on others have less time, as it passed for them too. */
+static unsigned
+naps_left(const struct calm *calm)
+{
+	return CALM_NAPS >> (calm->asleep == NULL ? 0 : calm->asleep->count);
 }
 
 static bool
@@ -86,36 +82,48 @@ visit_thread(void *ctx, int tid)
 {
 	struct calm *calm = ctx;
 	uint64_t until_ns = mu_sys_now_ns() + CALM_MOST_NS;
-	int64_t sleeps = -1, before;
+	int64_t switches = look_at(calm, tid), before;
 	unsigned naps = 0;
 
-	while (is_asleep(calm, tid)) {
-		before = sleeps;
-		sleeps = count_sleeps(calm->pid, tid);
-		/*
-		 * The thread sleeps again, but has woken up since it was last
-		 * checked.
-		 */
-		if (before >= 0 && sleeps != before)
-			return true;
-		if (naps == CALM_NAPS || mu_sys_now_ns() >= until_ns ||
+	while (switches >= 0) {
+		if (naps >= naps_left(calm) || mu_sys_now_ns() >= until_ns ||
 		    mu_sys_now_ns() >= calm->until_ns) {
+			if (calm->asleep != NULL &&
+			    mu_asleep_add(calm->asleep, tid, switches))
+				return true;
 			calm->sleeper = tid;
 			return false;
 		}
 		naps += !mu_proc_changes_space(calm->pid, tid);
 		mu_sys_sleep_ns(CALM_NAP_NS);
+		before = switches;
+		switches = look_at(calm, tid);
+		/* It sleeps again, but has woken up since. */
+		if (switches != before)
+			return true;
 	}
 	return true;
 }
 
 enum mu_status
-mu_pause_await_interruptible(pid_t pid, bool *filtered, struct mu_why *why)
+mu_pause_sleeps(pid_t pid, pid_t tid, struct mu_why *why)
+{
+	return mu_why(why, MU_ERR_TIMEOUT,
+	    "thread %d of process %d is in uninterruptible sleep (state D), for"
+	    " a disk or in vfork(): all others would stay stopped until that is"
+	    " over" MU_CURE "ask again later",
+	    tid, pid);
+}
+
+enum mu_status
+mu_pause_await_interruptible(
+    pid_t pid, bool *filtered, struct mu_asleep *asleep, struct mu_why *why)
 {
 	struct calm calm = {
 		.pid = pid,
 		.until_ns = mu_sys_now_ns() + CALM_ALL_NS,
 		.first = -1,
+		.asleep = asleep,
 	};
 	char path[32];
 
@@ -123,13 +131,8 @@ mu_pause_await_interruptible(pid_t pid, bool *filtered, struct mu_why *why)
 	mu_proc_numbers(path, visit_thread, &calm);
 	if (filtered != NULL)
 		*filtered = calm.filtered;
-	if (calm.sleeper == 0)
-		return MU_OK;
-	return mu_why(why, MU_ERR_TIMEOUT,
-	    "thread %d of process %d is in uninterruptible sleep (state D), for"
-	    " a disk or in vfork(): all others would stay stopped until that is"
-	    " over" MU_CURE "ask again later",
-	    calm.sleeper, pid);
+	return calm.sleeper == 0 ? MU_OK
+				 : mu_pause_sleeps(pid, calm.sleeper, why);
 }
 
 uint64_t

@@ -16,15 +16,19 @@
 
 #include "mu/status.h"
 #include "mu/sys.h"
+#include "ptrace/live/asleep.h"
 
 /*
  * Wait until each thread of process PID has been seen outside of
- * uninterruptible sleep or has ended. After a while: MU_ERR_TIMEOUT, and WHY
- * names the thread. FILTERED, unless NULL: whether a thread has a seccomp
- * filter that the program added.
+ * uninterruptible sleep or has ended. One that sleeps on is added to ASLEEP; if
+ * that is full or NULL: MU_ERR_TIMEOUT, and WHY names the thread. FILTERED,
+ * unless NULL: whether a thread has a seccomp filter that the program added.
  */
 enum mu_status mu_pause_await_interruptible(
-    pid_t pid, bool *filtered, struct mu_why *why);
+    pid_t pid, bool *filtered, struct mu_asleep *asleep, struct mu_why *why);
+
+/* MU_ERR_TIMEOUT, with WHY: thread TID of process PID sleeps on. */
+enum mu_status mu_pause_sleeps(pid_t pid, pid_t tid, struct mu_why *why);
 
 /*
  * The number of seccomp filters that process PID began with, as far as can be

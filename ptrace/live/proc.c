@@ -408,21 +408,47 @@ mu_proc_read_number(const char *path, unsigned base, uint64_t *value)
 	return n > 0 && mu_proc_number(&at, text + n, base, value);
 }
 
-/* "35 0x7ffc... 0x0 ...", or "running", or "-1 0x7ffc... 0x..." */
-long
-mu_proc_call(pid_t pid, pid_t tid)
+/*
+ * "35 0x7ffc... 0x0 ...", or "-1 0x7ffc... 0x..." outside of a call: the last
+ * two are the stack pointer and the program counter. Or "running".
+ */
+struct mu_proc_call
+mu_proc_call_of(pid_t pid, pid_t tid)
 {
+	struct mu_proc_call call = { .number = MU_PROC_NO_CALL };
+	uint64_t words[MU_PROC_ARGUMENTS + 2] = { 0 }, number;
 	char path[64], text[256];
-	const char *at = text;
-	uint64_t number;
+	const char *at = text, *end;
+	size_t count = 0;
 	ssize_t n;
 
 	mu_text_format(
 	    path, sizeof(path), "/proc/%d/task/%d/syscall", (int)pid, (int)tid);
 	n = mu_procfs_read(path, text, sizeof(text));
-	if (n > 0 && mu_proc_number(&at, text + n, 10, &number))
-		return (long)number;
-	return n > 0 && text[0] == 'r' ? MU_PROC_RUNNING : MU_PROC_NO_CALL;
+	if (n <= 0)
+		return call;
+	end = text + n;
+	if (mu_proc_number(&at, end, 10, &number))
+		call.number = (long)number;
+	else if (text[0] == 'r')
+		call.number = MU_PROC_RUNNING;
+	while (count < sizeof(words) / sizeof(*words) &&
+	    (at = strstr(at, " 0x")) != NULL && (at += 3) < end &&
+	    mu_proc_number(&at, end, 16, &words[count]))
+		count++;
+	if (count < 2)
+		return call;
+	call.sp = words[count - 2];
+	call.pc = words[count - 1];
+	if (call.number >= 0)
+		memcpy(call.arguments, words, sizeof(call.arguments));
+	return call;
+}
+
+long
+mu_proc_call(pid_t pid, pid_t tid)
+{
+	return mu_proc_call_of(pid, tid).number;
 }
 
 bool

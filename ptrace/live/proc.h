@@ -142,6 +142,19 @@ bool mu_proc_await_over(pid_t pid, uint64_t deadline_ns);
  */
 long mu_proc_call(pid_t pid, pid_t tid);
 
+#define MU_PROC_ARGUMENTS 6
+
+/*
+ * The same with its arguments, and the stack pointer and program counter of the
+ * thread, if it waits; 0: not known.
+ */
+struct mu_proc_call {
+	long number;
+	uint64_t arguments[MU_PROC_ARGUMENTS];
+	uint64_t sp, pc;
+};
+struct mu_proc_call mu_proc_call_of(pid_t pid, pid_t tid);
+
 /*
  * True if that call changes the address space, as malloc's do: the thread may
  * hold the lock of an arena, or wait for that of the address space, which

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "ptrace/live/asleep.h"
 #include "ptrace/live/mappings.h"
 #include "ptrace/live/registers.h"
 
@@ -35,6 +36,18 @@ struct reading {
 };
 
 static enum mu_status
+no_memory(struct mu_why *why)
+{
+	return mu_why(why, MU_ERR_NO_MEMORY, "no memory for registers");
+}
+
+static size_t
+count_asleep(const struct mu_threads *stopped)
+{
+	return stopped->asleep == NULL ? 0 : stopped->asleep->count;
+}
+
+static enum mu_status
 read_stopped(const void *source, struct reading *reading)
 {
 	const struct mu_threads *stopped = source;
@@ -50,6 +63,10 @@ read_stopped(const void *source, struct reading *reading)
 		    tracee->tid, &tracee->busy, reading->words, reading->why);
 		reading->count++;
 	}
+	for (i = 0; i < count_asleep(stopped) && status == MU_OK; i++)
+		if (!mu_asleep_read(&reading->threads[reading->count++],
+			stopped->pid, stopped->asleep->tids[i], reading->words))
+			status = no_memory(reading->why);
 	return status;
 }
 
@@ -90,12 +107,6 @@ read_signal_stop(const void *source, struct reading *reading)
 		reading->count++;
 	}
 	return status;
-}
-
-static enum mu_status
-no_memory(struct mu_why *why)
-{
-	return mu_why(why, MU_ERR_NO_MEMORY, "no memory for registers");
 }
 
 static enum mu_status
@@ -210,8 +221,8 @@ mu_snapshot_live(struct mu_snapshot *snap, const struct mu_threads *threads,
     const struct mu_kernel_files *files, struct mu_arena *arena,
     struct mu_why *why)
 {
-	return take(snap, threads->pid, threads->count, read_stopped, threads,
-	    files, arena, why);
+	return take(snap, threads->pid, threads->count + count_asleep(threads),
+	    read_stopped, threads, files, arena, why);
 }
 
 enum mu_status

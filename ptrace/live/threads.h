@@ -30,8 +30,12 @@ struct mu_late_threads {
 	pid_t tids[2];
 };
 
+struct mu_asleep; /* ptrace/live/asleep.h */
+
 struct mu_threads {
 	pid_t pid, except;
+	const struct mu_asleep *asleep; /* threads that are left out, too; set
+					   by the caller, or NULL */
 	pid_t late; /* the thread that did not stop in time; 0: none */
 	struct mu_late_threads before; /* of earlier stops; set by the caller */
 	struct mu_tracee *tracees; /* sorted by tid; all stopped after MU_OK */
@@ -62,7 +66,8 @@ enum mu_status mu_threads_list(pid_t pid, pid_t **tids, size_t *count,
     struct mu_arena *arena, struct mu_why *why);
 
 /*
- * Stop every thread of PID except EXCEPT (0: none), in three steps. The first,
+ * Stop every thread of PID except EXCEPT (0: none) and those in out->asleep, in
+ * three steps. The first,
  * before the stop, initialises OUT and lists the threads. The second is for
  * threads that did not come to an earlier stop in time (out->before): it stops
  * them alone, while all others run, as the first may be in a long system call;

@@ -7,6 +7,8 @@
  * - MU_NOT_USER: bits that no user address has.
  * - MU_TLS_BELOW_TP: 1 where variables of static TLS lie below the thread
  *   pointer (variant II of the TLS ABI), 0 where they lie above.
+ * - MU_ROBUST_LIST_FROM_TP: where struct pthread has the list that glibc
+ *   registers with the kernel (robust_head); 0: not known.
  * - MU_CALL_CODE: the system call instruction, MU_CALL_CODE_SIZE bytes at a
  *   multiple of MU_CALL_CODE_STEP. MU_CALL_LOAD_SIZE: the length of the one
  *   with which libc loads the number, right before it.

@@ -180,15 +180,26 @@ else
 fi
 
 cat >"$work/wait.c" <<'END'
+#include <pthread.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
+static void *
+wait(void *arg)
+{
+	pause();
+	return arg;
+}
 int
 main(int argc, char **argv)
 {
+	pthread_t thread;
+
 	if (argc > 1 && strcmp(argv[1], "closed") == 0)
 		prctl(PR_SET_DUMPABLE, 0);
-	else if (argc > 1 && vfork() == 0) {
+	if (argc > 1 && strcmp(argv[1], "beside") == 0)
+		pthread_create(&thread, NULL, wait, NULL);
+	if (argc > 1 && strcmp(argv[1], "closed") != 0 && vfork() == 0) {
 		sleep(1000);
 		_exit(0);
 	}
@@ -203,7 +214,7 @@ built() {
 	pattern=$2
 	expected=$3
 	shift 3
-	if ! $cc -w -o "$work/$name" "$work/wait.c" "$@" 2>"$work/words"; then
+	if ! $cc -w -pthread -o "$work/$name" "$work/wait.c" "$@" 2>"$work/words"; then
 		skipped "no $name program can be made here"
 		return
 	fi
@@ -218,14 +229,19 @@ built static '(glibc 2\.[0-9]+ is known|looks into its memory)' 0 -static
 cc=i686-linux-gnu-gcc
 command -v $cc >/dev/null && built narrow '32-bit program' 3
 
-name=vfork
-if [ -x "$work/lines" ]; then
-	start lines "$work/lines" vfork
+# in_vfork ARG STATUS WORDS
+in_vfork() {
+	name="vfork $1"
+	[ -x "$work/lines" ] || return
+	start lines "$work/lines" "$1"
 	await has_child $pid
 	pids="$pids $(child_of $pid)"
 	await is_in_state $pid D
-	says 3 'uninterruptible sleep' "$doctor" $pid
-fi
+	says "$2" "$3 in uninterruptible sleep" "$doctor" $pid
+}
+
+in_vfork vfork 3 '1 of 1 threads is'
+in_vfork beside 0 '1 of 2 threads is'
 
 name='not dumpable'
 # shellcheck disable=SC2086

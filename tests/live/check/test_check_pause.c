@@ -26,6 +26,7 @@
 #define MIDDLING ((size_t)60 << 20)
 #define NUM_HELD 100
 #define LOST_SIZE 4000
+#define HELD_SIZE 6000
 #define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, Linux 5.14 */
 
 /* Shared with the process that is looked at. */
@@ -56,11 +57,15 @@ tick(void *arg)
 	return NULL;
 }
 
-/* Uninterruptible sleep: until the child executes a program, or ends. */
+/*
+ * Uninterruptible sleep: until the child executes a program, or ends. Only the
+ * frame of this function refers to one block.
+ */
 static void
 be_in_vfork(void)
 {
 	struct timespec nap = { 60, 0 };
+	void *volatile held = calloc(1, HELD_SIZE);
 
 	shared->ready = true;
 	if (vfork() == 0) {
@@ -68,6 +73,17 @@ be_in_vfork(void)
 		syscall(SYS_nanosleep, &nap, NULL);
 		_exit(0);
 	}
+	free(held);
+}
+
+static void
+lose_in_vfork(void)
+{
+	void *volatile lost = calloc(1, LOST_SIZE);
+
+	lost = NULL;
+	(void)lost;
+	be_in_vfork();
 }
 
 /*
@@ -292,7 +308,8 @@ be_confined(void)
 
 static void (*const plays[])(void) = { be_in_vfork, be_big, be_monitored,
 	be_middling, be_emptied, be_big_and_left_out, be_in_short_vforks,
-	be_in_long_vforks, be_in_long_calls, be_in_endless_calls, be_confined };
+	be_in_long_vforks, be_in_long_calls, be_in_endless_calls, be_confined,
+	lose_in_vfork, be_in_vfork };
 
 enum play {
 	IN_VFORK,
@@ -305,7 +322,9 @@ enum play {
 	LONG_VFORKS,
 	LONG_CALLS,
 	ENDLESS_CALLS,
-	CONFINED
+	CONFINED,
+	LOSS_IN_VFORK,
+	ALONE_IN_VFORK
 };
 
 /* A separate program: this one, with "PLAY FD" on its command line. */
@@ -315,7 +334,7 @@ run_target(char **argv)
 	pthread_t thread;
 
 	shared = target_memory(atoi(argv[2]), sizeof(*shared));
-	if (atoi(argv[1]) != ENDLESS_CALLS)
+	if (atoi(argv[1]) != ENDLESS_CALLS && atoi(argv[1]) != ALONE_IN_VFORK)
 		pthread_create(&thread, NULL, tick, NULL);
 	plays[atoi(argv[1])]();
 	for (;;)
@@ -325,8 +344,12 @@ run_target(char **argv)
 static void
 start(enum play play)
 {
+	bool in_vfork =
+	    play == IN_VFORK || play == LOSS_IN_VFORK || play == ALONE_IN_VFORK;
+
 	shared = target_start(play, sizeof(*shared), &target);
-	while (!shared->ready)
+	while (!shared->ready ||
+	    (in_vfork && threaded_state(target, target) != 'D'))
 		nap_ms(1);
 	nap_ms(50);
 }
@@ -368,12 +391,35 @@ expect_unchecked(enum mu_check_stop stop, uint64_t max_pause_ms,
 	    (unsigned long)(shared->longest_ns / MS));
 }
 
-/* _i: auto, fork, read */
-TEST_LOOP(thread_in_vfork, 0, 3)
+/* No other thread could be stopped. _i: auto, fork, read */
+TEST_LOOP(all_threads_in_vfork, 0, 3)
 {
-	start(IN_VFORK);
+	start(ALONE_IN_VFORK);
 	expect_unchecked(
 	    (enum mu_check_stop)_i, 200, "uninterruptible sleep", 3000);
+	end();
+}
+
+/* The thread is left out: nothing is lost, or the answer is partial. */
+TEST_LOOP(thread_in_vfork, 0, 6)
+{
+	bool loses = _i >= 3;
+	struct mu_report answer;
+	enum mu_status status;
+
+	start(loses ? LOSS_IN_VFORK : IN_VFORK);
+	status = look(&answer, (enum mu_check_stop)(_i % 3), 2000);
+	ck_assert_msg(status == (loses ? MU_PARTIAL : MU_OK), "%d: %s", status,
+	    answer.info.reason);
+	ck_assert_uint_eq(answer.info.num_leaks, loses);
+	ck_assert_uint_eq(answer.info.num_threads, 2);
+	if (loses) {
+		ck_assert_ptr_nonnull(
+		    strstr(answer.info.reason, "uninterruptible sleep"));
+		ck_assert_uint_ge(answer.info.leak_bytes, LOST_SIZE);
+		ck_assert_uint_lt(answer.info.leak_bytes, HELD_SIZE);
+	}
+	mu_check_release(&answer);
 	end();
 }
 

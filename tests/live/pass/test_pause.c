@@ -396,7 +396,7 @@ TEST(threads_wait_in_turns)
 	/* As in a pass, whose own naps are not longer then. */
 	mu_priority_raise(&priority);
 	for (i = 0; i < 6; i++)
-		refused +=
-		    mu_pause_await_interruptible(getpid(), NULL, &why) != MU_OK;
+		refused += mu_pause_await_interruptible(
+			       getpid(), NULL, NULL, &why) != MU_OK;
 	ck_assert_int_le(refused, 2);
 }

@@ -193,10 +193,15 @@ TEST(refused)
 
 TEST(states)
 {
+	target.threads = 20;
 	target.sleeping = 1;
-	must_find(MU_BLOCKER, "sleep", "1 thread is in uninterruptible");
-	target.sleeping = 3;
-	must_find(MU_BLOCKER, "sleep", "3 threads are");
+	must_find(MU_WARNING, "sleep", "1 of 20 threads is in uninterruptible");
+	target.sleeping = 16;
+	must_find(MU_WARNING, "sleep", "16 of 20 threads are");
+	target.sleeping = 17;
+	must_find(MU_BLOCKER, "sleep", "17 of 20 threads are");
+	target.threads = target.sleeping = 1;
+	must_find(MU_BLOCKER, "sleep", "1 of 1 threads is in");
 	setup();
 	target.ended_calls = 1;
 	must_find(MU_FINE, "calls", "1 thread is in epoll_wait(2)");

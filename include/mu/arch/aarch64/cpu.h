@@ -32,6 +32,8 @@ mu_arch_call_loaded(const unsigned char code[MU_CALL_LOAD_SIZE])
 /* TLS variant I: struct pthread lies right below the thread pointer. */
 #define MU_TLS_BELOW_TP 0
 
+#define MU_ROBUST_LIST_FROM_TP 0 /* depends on the size of struct pthread */
+
 #ifndef __clang_analyzer__
 static inline long
 mu_syscall6(long nr, long a, long b, long c, long d, long e, long f)

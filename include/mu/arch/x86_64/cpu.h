@@ -30,6 +30,9 @@ mu_arch_call_loaded(const unsigned char code[MU_CALL_LOAD_SIZE])
 /* A thread pointer is the address of struct pthread (TLS variant II). */
 #define MU_TLS_BELOW_TP 1
 
+/* Two words behind the tid, which glibc 2.26 to 2.43 have at 0x2d0. */
+#define MU_ROBUST_LIST_FROM_TP 0x2e0
+
 /* rt_sigreturn, as the code that a signal handler returns to. */
 #define MU_SIGRETURN_CODE "movq $15, %rax\n\tsyscall"
 
