@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include "lib/command/end_report.h"
+#include "lib/command/file.h"
 #include "lib/command/run.h"
+#include "lib/command/unpreload.h"
 #include "lib/since/baseline.h"
 #include "lib/writers/exit_status.h"
 #include "mu/text.h"
@@ -102,13 +104,41 @@ take_end(void *ctx, const struct mu_threads *threads, size_t missed)
 	mu_check_release(&answer);
 }
 
-/* trace.became */
+/* There will be no other report of PID. */
 static void
+show_unchecked(const struct mu_command_run *run, pid_t pid, const char *program,
+    enum mu_status status, const struct mu_why *why)
+{
+	struct mu_report answer = { .pid = pid, .stop = "" };
+
+	mu_report_reason(&answer, status, why);
+	strlcpy(answer.program, program, sizeof(answer.program));
+	run->command->show(run->command->ctx, &answer);
+}
+
+/*
+ * trace.became: a program that would fail with our libraries, or under a
+ * tracer, as LeakSanitizer does, runs without them.
+ */
+static bool
 take_exec(void *ctx, pid_t pid)
 {
 	struct mu_command_run *run = ctx;
+	char path[64], program[PATH_MAX];
+	enum mu_status status;
+	struct mu_why why;
 
 	mu_command_end_report_drop(run->report.answers, pid);
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	mu_proc_program(pid, program, sizeof(program));
+	status = mu_command_file_check_run(path, program, &why);
+	if (status == MU_OK)
+		return true;
+	mu_command_unpreload(pid, run->library, run->recorder);
+	show_unchecked(run, pid, program, status, &why);
+	run->end->unchecked = true;
+	run->told |= pid == run->pid;
+	return false;
 }
 
 static enum mu_status
@@ -133,12 +163,13 @@ find_cause(const struct mu_command_run *run, struct mu_why *why)
 static void
 explain_silence(const struct mu_command_run *run)
 {
-	struct mu_report answer = { .pid = run->pid, .stop = "" };
+	enum mu_status status;
 	struct mu_why why;
 
-	mu_report_reason(&answer, find_cause(run, &why), &why);
-	strlcpy(answer.program, run->path, sizeof(answer.program));
-	run->command->show(run->command->ctx, &answer);
+	if (run->told)
+		return;
+	status = find_cause(run, &why);
+	show_unchecked(run, run->pid, run->path, status, &why);
 }
 
 enum mu_status

@@ -26,4 +26,11 @@ enum mu_status mu_command_file_find(const char *name, const char *search,
  */
 enum mu_status mu_command_file_check(const char *path, struct mu_why *why);
 
+/*
+ * The same for PATH as the file that a process runs, NAME in messages; MU_OK
+ * also if it is static or set-user-ID.
+ */
+enum mu_status mu_command_file_check_run(
+    const char *path, const char *name, struct mu_why *why);
+
 #endif

@@ -28,6 +28,7 @@ struct mu_command_run {
 	bool traced;  /* otherwise only its library reports */
 	bool ended;   /* the command itself has ended */
 	bool checked; /* it has ended with an answer */
+	bool told;    /* why there will be none */
 	char path[PATH_MAX], library[PATH_MAX];
 	char recorder[PATH_MAX];   /* "" if not wanted */
 	char program[PATH_MAX];    /* its program at the end; "" if not known */

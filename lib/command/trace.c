@@ -259,8 +259,14 @@ take_exec(struct mu_trace *trace, pid_t pid)
 		else
 			i++;
 	}
-	trace->became(trace->ctx, pid);
-	mu_traced_continue(pid, 0);
+	if (trace->became(trace->ctx, pid)) {
+		mu_traced_continue(pid, 0);
+		return;
+	}
+	mu_sys_ptrace(PTRACE_DETACH, pid, 0, 0);
+	first = mu_traced_find(&trace->all, pid);
+	if (first != NULL)
+		mu_traced_forget(&trace->all, first);
 }
 
 /* The first stop of a child may arrive after the end of its parent. */

@@ -24,8 +24,8 @@ struct mu_trace {
 	/* PID is about to end; THREADS are stopped until this returns. */
 	void (*ended)(
 	    void *ctx, const struct mu_threads *threads, size_t missed);
-	/* PID has executed another program. */
-	void (*became)(void *ctx, pid_t pid);
+	/* PID has executed a program. False: it is not traced from now on. */
+	bool (*became)(void *ctx, pid_t pid);
 	void *ctx;
 
 	struct mu_traced_threads all;

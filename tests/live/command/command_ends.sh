@@ -103,6 +103,35 @@ else
 	echo "SKIPPED: command_ends: no python3"
 fi
 
+# They run as without us, even if they need to be first, or are musl's.
+name='programs that nothing can be preloaded into'
+echo 'int main(void) { return 5; }' >"$work/five.c"
+let_go() {
+	run 3 --unchecked=fail -o "$work/report" --children -- \
+		sh -c "$work/five; echo \$?; exit 0"
+	[ "$(cat "$out")" = 5 ] || fail "its status is $(cat "$out")"
+	has "$err" "$work/five $1"
+	[ "$(wc -l <"$err")" -eq 1 ] || fail "more words: $(cat "$err")"
+	run 5 -- sh -c "exec $work/five"
+	has "$err" "$work/five $1"
+	[ "$(wc -l <"$err")" -eq 1 ] || fail "more words: $(cat "$err")"
+}
+for flags in -fsanitize=address "-fsanitize=address -static-libasan" \
+    -fsanitize=leak; do
+	# shellcheck disable=SC2086 # options
+	if ${CC:-cc} $flags -o "$work/five" "$work/five.c" 2>/dev/null; then
+		let_go 'has '
+	else
+		echo "SKIPPED: command_ends: no $flags"
+	fi
+done
+if command -v musl-gcc >/dev/null &&
+    musl-gcc -o "$work/five" "$work/five.c" 2>/dev/null; then
+	let_go 'uses musl'
+else
+	echo "SKIPPED: command_ends: no musl"
+fi
+
 # It cannot be asked again.
 name='a damaged heap'
 cat >"$work/damaged.c" <<'END'
