@@ -2,7 +2,7 @@
  * Keep a part of another process's memory in ours: see
  * heapwalk/memory/remote_window.h.
  *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
+ * Runs in: any.
  */
 #include "heapwalk/memory/remote_window.h"
 

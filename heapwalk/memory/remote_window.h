@@ -15,7 +15,7 @@
  * in the image of a sweeper. System calls do not fault: they return EFAULT for
  * memory that is not present, so never pass them a pointer into a view.
  *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
+ * Runs in: any.
  */
 #ifndef HEAPWALK_MEMORY_REMOTE_WINDOW_H
 #define HEAPWALK_MEMORY_REMOTE_WINDOW_H

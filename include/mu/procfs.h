@@ -3,8 +3,7 @@
  * belong to another PID namespace, where the same number is another process.
  * Then a procfs that is mounted nowhere replaces it for the length of a pass.
  *
- * Every path given here begins with "/proc/". Uses no malloc, no errno, no libc
- * lock.
+ * Every path given here begins with "/proc/".
  */
 #ifndef MU_PROCFS_H
 #define MU_PROCFS_H

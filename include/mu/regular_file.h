@@ -5,7 +5,7 @@
  * start a watchdog. So a path is first opened with O_PATH, which does neither,
  * and then for reading only if it is a regular file.
  *
- * Runs in: the command. Uses no malloc, no errno.
+ * Runs in: the command.
  */
 #ifndef MU_REGULAR_FILE_H
 #define MU_REGULAR_FILE_H

@@ -1,5 +1,5 @@
 /*
- * Runs in: any. Uses no malloc, no errno, no libc lock, no locale.
+ * Runs in: any.
  */
 #include "mu/text.h"
 

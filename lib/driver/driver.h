@@ -4,7 +4,7 @@
  * operations are those of the subject: the program itself, another process, a
  * process at its end, a core file.
  *
- * Runs in: original, command. Uses no malloc, no errno.
+ * Runs in: original, command.
  */
 #ifndef LIB_DRIVER_DRIVER_H
 #define LIB_DRIVER_DRIVER_H

@@ -1,6 +1,3 @@
-/*
- * Uses no malloc, no errno.
- */
 #include "lib/pass/info.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
  * The program itself as a subject of the driver (lib/driver/driver.h): freeze
  * malloc, take an image, receive its answer.
  *
- * Runs in: original. Uses no malloc, no errno.
+ * Runs in: original.
  */
 #ifndef LIB_PASS_LOOK_H
 #define LIB_PASS_LOOK_H

@@ -1,7 +1,7 @@
 /*
  * The sequence of a pass, in the thread that asked for it.
  *
- * Runs in: original. Uses no malloc, no errno.
+ * Runs in: original.
  */
 #include "lib/pass/pass.h"
 

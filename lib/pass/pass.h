@@ -20,7 +20,7 @@ struct mu_pass {
  * frees info->leaks, which is set if request->array asks for it. Returns true
  * if the heap was checked.
  *
- * Runs in: original. Uses no malloc, no errno.
+ * Runs in: original.
  */
 bool mu_pass_run(
     const struct mu_request *request, struct UnreachableMemoryInfo *info);

@@ -60,7 +60,7 @@ bool mu_leak_pipe_check(const struct mu_pipe_header *header, size_t limit);
  * memory of RESULTS. Waits until image->job.deadline_ns and detects the death
  * of the sweeper. Returns the sweep's status, or why it could not be received.
  *
- * Runs in: original. Uses no malloc, no errno.
+ * Runs in: original.
  */
 enum mu_status mu_leak_pipe_receive(struct mu_image *image,
     struct mu_results *results, struct mu_result *result,
@@ -91,7 +91,7 @@ bool mu_why_pipe_check(const struct mu_pipe_header *header);
  * Receive the result into REFERENCES and the counts of INFO. Returns the
  * sweep's status, or why it could not be received.
  *
- * Runs in: original. Uses no malloc, no errno.
+ * Runs in: original.
  */
 enum mu_status mu_why_pipe_receive(struct mu_image *image,
     struct mu_references *references, struct mu_result *result,

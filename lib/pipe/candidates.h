@@ -32,7 +32,7 @@ enum mu_status mu_candidates_receive(struct mu_image *image, size_t count);
 
 /*
  * Copy the received blocks to UNREACHABLE, unless that is NULL. Runs in:
- * original. Uses no malloc, no errno.
+ * original.
  */
 enum mu_status mu_candidates_keep(
     struct mu_image *image, struct mu_unreachable *unreachable);

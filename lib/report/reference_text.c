@@ -1,6 +1,3 @@
-/*
- * Uses no malloc, no errno, no libc lock.
- */
 #include "lib/report/reference_text.h"
 
 static void

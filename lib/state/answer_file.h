@@ -39,7 +39,7 @@ struct mu_answer_header {
  * not through a link. Returns false if not all could be written; the file is
  * removed then.
  *
- * Runs in: original. Uses no malloc, no errno.
+ * Runs in: original.
  */
 bool mu_answer_file_write(const char *path,
     const struct UnreachableMemoryInfo *info, size_t cure,

@@ -6,7 +6,7 @@
  * thread made while it was held: an owner that is not a thread of this process
  * does not count.
  *
- * Runs in: original. Uses no malloc, no errno; safe in a signal handler.
+ * Runs in: original, also in a signal handler.
  */
 #ifndef LIB_STATE_LOCK_H
 #define LIB_STATE_LOCK_H

@@ -1,7 +1,7 @@
 /*
  * The destination of the log: stderr, stdout, FILE.<pid>, syslog.
  *
- * Runs in: original. Uses no malloc, no errno.
+ * Runs in: original.
  */
 #ifndef LIB_STATE_LOG_SINK_H
 #define LIB_STATE_LOG_SINK_H

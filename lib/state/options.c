@@ -1,7 +1,5 @@
 /*
  * Read once, when the library is loaded.
- *
- * Uses no malloc, no errno, no libc lock, no locale.
  */
 #include "lib/state/options.h"
 

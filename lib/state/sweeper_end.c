@@ -1,6 +1,3 @@
-/*
- * Uses no malloc, no errno.
- */
 #include "lib/state/sweeper_end.h"
 
 #include <sys/wait.h>

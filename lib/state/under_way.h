@@ -2,7 +2,7 @@
  * The passes in progress, for a child of fork(): it inherits their memory but
  * not the threads that would free it, and old words in it would hide leaks.
  *
- * Runs in: original. Uses no malloc, no errno.
+ * Runs in: original.
  */
 #ifndef LIB_STATE_UNDER_WAY_H
 #define LIB_STATE_UNDER_WAY_H

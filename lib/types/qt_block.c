@@ -114,16 +114,9 @@ find_name(unsigned version, const struct mu_block_head *head)
 static unsigned
 find_version(const struct mu_symbols *symbols)
 {
-	size_t i, count;
-	const struct mu_loaded *list = mu_symbols_loaded(symbols, &count);
-
-	for (i = 0; i < count; i++) {
-		if (strstr(list[i].first->name, "/libQt5Core.so") != NULL)
-			return 5;
-		if (strstr(list[i].first->name, "/libQt6Core.so") != NULL)
-			return 6;
-	}
-	return 0;
+	if (mu_symbols_has_file(symbols, "/libQt5Core.so"))
+		return 5;
+	return mu_symbols_has_file(symbols, "/libQt6Core.so") ? 6 : 0;
 }
 
 bool

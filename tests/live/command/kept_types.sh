@@ -1,7 +1,7 @@
 #!/bin/sh
 # What was read from large debug information is kept in the user's cache folder
-# by build-id, and used again; never one that is damaged, belongs to somebody
-# else, or is of another file, and never for the process of another user.
+# by build-id, and used again; never one that is damaged, belongs to another
+# user, or is of another file, and never for the process of another user.
 set -u
 . tests/support/script_setup.sh
 command=$build/memunreachable
@@ -111,7 +111,7 @@ hold "$work/program2"
 look other
 let_go
 
-# Of another user: neither read nor written, whoever has the folder.
+# A file of another user is neither read nor written, in any folder.
 if [ "$(id -u)" = 0 ] && may 7 && command -v setpriv >/dev/null; then
 	rm -rf "$XDG_CACHE_HOME"
 	chmod 755 "$work/program2"
