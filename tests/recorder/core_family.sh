@@ -4,7 +4,7 @@
 set -u
 . tests/recorder/core_play.inc
 
-# Asleep it makes no difference.
+# Without options the recorder changes nothing.
 expect 0 "" "$here/core_family"
 expect 0 "" "$here/core_new"
 
@@ -19,12 +19,12 @@ for options in fill free_track=3 \
 	expect 0 "$options" "$here/core_family" recorded small
 	expect 0 "$options" "$here/core_new" recorded
 done
-# Only some blocks have words; all of the rest is as ever.
+# Some blocks are recorded; all calls behave as without the recorder.
 expect 0 backtrace_sample=10000 "$here/core_family"
 expect 0 record_allocs=100000 "$here/core_new"
 
-# The others are stricter or laxer than glibc in what is wrong; so are they
-# asked for what is right only.
+# Other allocators judge invalid calls differently from glibc: make valid calls
+# only.
 for name in jemalloc.so.2 mimalloc.so.2 tcmalloc.so.4 tcmalloc_minimal.so.4; do
 	PRELOAD=$(/sbin/ldconfig -p 2>/dev/null |
 	    sed -n "s/.*lib$name .*=> //p" | head -n 1)

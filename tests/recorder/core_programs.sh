@@ -88,7 +88,7 @@ python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null)
 play bash bash "$work/bash"
 play python env PYTHONMALLOC=malloc "${python:-python3}" "$work/python"
 play perl perl "$work/perl"
-# No descriptor is taken.
+# The recorder leaves no descriptor open.
 play fds ls /proc/self/fd
 play sql sqlite3 -init "$work/sql" :memory: .exit
 play git sh "$work/git" "$work"

@@ -31,8 +31,8 @@ grep -q '^in use bytes' "$work/err" || fail stats_at_exit
 run "record_allocs record_allocs_on_exit" operations
 set -- "$work"/record_allocs.txt.*
 if [ -e "$1" ]; then
-	# The program's own, of one thread, from its first block on; addresses
-	# as a, b, ... in the order in which they come.
+	# The lines of the program's main thread from its first block on, with
+	# addresses replaced by a, b, ... in the order of their appearance.
 	awk '/ 1111 / { on = 1 } on {
 		if ($2 == "malloc" && $4 == 777) { tid = $1 }
 		if (tid && $1 == tid && $2 !~ /^(malloc|free|thread_done)$/)
@@ -74,7 +74,7 @@ else
 	fail on_exit
 fi
 
-# Both records and guards: the addresses are the program's.
+# With records and guards the journal has the addresses that the program got.
 run "record_allocs record_allocs_on_exit guard bt" operations
 set -- "$work"/record_allocs.txt.*
 grep -q ': memalign 0x[0-9a-f]* 64 444 ' "$1" || fail with_guards
@@ -101,7 +101,7 @@ printf 'malloc_debug: files_program: unknown option nonsense\nmalloc_debug: %s\n
     "  memunreachable-malloc-debug(7)" \
     "none of these options is in force: nothing is recorded or checked" | cmp - "$work/err" || fail md4
 
-# The filter names a part of the program's name, and is for the alias only.
+# The filter is a part of the program's name; only this variable heeds it.
 TMPDIR=$work MEMUNREACHABLE_MALLOC_DEBUG="bt bt_dmp_on_ex" \
     MEMUNREACHABLE_MALLOC_DEBUG_PROGRAM=other LD_PRELOAD=$recorder \
     "$program" lose 2>/dev/null

@@ -90,7 +90,7 @@ for name in lose_one lose_two; do
 	grep -q "$name" "$work/text" || fail "LeakTracer: $(cat "$work/text")"
 done
 
-# What is lost in them: the end of a program that waits for its input's.
+# A program that loses blocks in modules and ends when its input does.
 cat >"$work/loser.c" <<'END'
 #include <dlfcn.h>
 #include <stdio.h>
@@ -127,7 +127,7 @@ END
 "$cc" -O1 -g -fno-builtin -o "$work/loser" "$work/loser.c" -ldl || exit 1
 command=$build/memunreachable
 
-# told FILE WHAT: the frames of the module that went have their names.
+# told FILE WHAT: the frames of the unloaded module have names in FILE.
 told() {
 	grep -q "plugin_one.so (lose_one) .*plugin.c:" "$1" ||
 		fail "$2: no name: $(grep '#0[01]' "$1")"
@@ -269,8 +269,8 @@ counts "$work/text" "one place, from outside"
 exec 9>&-
 wait "$pid"
 
-# More often than there is room for: one alone keeps its name, and of two none
-# gets the other's.
+# More unloadings than there is room for: a module that was alone at its place
+# keeps its name; of two at one place neither gets the name of the other.
 cat >"$work/often.c" <<'END'
 #include <dlfcn.h>
 #include <stdlib.h>

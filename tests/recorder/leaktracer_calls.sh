@@ -31,7 +31,7 @@ two_records() {
 		fail "stack ($2)"
 }
 
-# run NAME PROGRAM: the two of it that are there.
+# run NAME WHAT: run the program NAME, which writes leaks.out.
 run() {
 	rm -f "$work/leaks.out"
 	timeout 20 "$work/$1" "$work/leaks.out" >"$work/log" 2>&1 ||

@@ -97,8 +97,8 @@ try LEAKTRACER_ONSTART_STARTALLTHREAD=1 LEAKTRACER_ONEXIT_REPORT= \
 expect onexit has report ', size=700,'
 expect threads has report ', size=800,'
 
-# The exit status: only if there are records, whatever stdio holds, after the
-# program's handlers; not of a program that leaves without exit().
+# The exit status is set if there are records, after the program's exit handlers
+# and the flush of stdio; not if the program ends without exit().
 code=LEAKTRACER_EXIT_CODE_ON_LEAKS=42
 try $auto $quiet $code -- lose 700 out text exit 3
 expect exit_code [ "$status" = 42 ]
@@ -134,18 +134,18 @@ expect no_follow no_file target
 expect no_follow has err 'link: it is a symbolic link.*written to link.1 instead$'
 expect no_follow has link.1 '^# LeakTracer report'
 
-# Unknown signals are told in one line.
+# The name of an unknown signal gives a warning of one line.
 try $quiet LEAKTRACER_ONSIG_REPORT=USR9 -- lose 700
 expect unknown_signal [ "$(wc -l <err)" -eq 1 ]
 expect unknown_signal has err 'LEAKTRACER_ONSIG_REPORT=USR9 is not used'
 
-# No variable: silence, also with the one that silences.
+# Without variables nothing is printed, with or without LEAKTRACER_NOBANNER.
 try NOTHING= -- lose 700
 expect asleep [ ! -s err ]
 try $quiet -- lose 700
 expect asleep [ ! -s err ]
 
-# Live and unreachable: of two records one is lost.
+# Some records are live, some unreachable: only the latter are reported.
 try $auto $quiet LEAKTRACER_ONLY_UNREACHABLE= -- lose 7000 reachable 8000 chain 9000
 if grep -q '^# not filtered' report; then
 	echo "SKIPPED: leaktracer_environment: $(grep '^# not' report)"

@@ -57,7 +57,7 @@ for options in backtrace "backtrace backtrace_full" "backtrace guard" \
 	is "refreshed: $options" "$options" "$blocks" refreshed
 done
 
-# What is the allocator's stays its own.
+# Calls that the recorder does not handle reach the allocator unchanged.
 for options in "" backtrace "$plain_all"; do
 	is "passed_on: $options" "$options" "$own" passed-on
 	head -n 1 "$work/out" | grep -q '^<malloc version="1">' ||
@@ -67,13 +67,13 @@ done
 
 is tags "front_guard free_track" "$blocks" tags
 
-# Bounds are inclusive, and of what was asked for. Sizes are 99 + digit.
+# Bounds are inclusive and compare the requested size. Sizes are 99 + digit.
 is size "bt bt_sz=100" "$blocks" filtered 1
 is minimum "bt bt_min_sz=100 bt_max_sz=1000" "$blocks" filtered 123
 is maximum "bt bt_max_sz=100" "$blocks" filtered 01
 is both "bt bt_min_sz=100 bt_max_sz=101" "$blocks" filtered 12
 is expanded "bt bt_sz=100 expand_alloc=50 guard" "$blocks" filtered 1
-# Of who freed it as well, and there by what the allocator gave: 104 bytes.
+# For the stack of the free() the usable size is compared: 104 bytes.
 for play in "0 100" "1 104" "0 105"; do
 	under "free_track bt_min_sz=${play#* } bt_max_sz=${play#* }" \
 	    "$here/core_errors" after_free_at_exit
@@ -82,7 +82,7 @@ for play in "0 100" "1 104" "0 105"; do
 	[ "$(grep -c 'Backtrace at time of free:$' "$work/err")" -eq \
 	    "${play% *}" ] || fail "free_time_stack: $play"
 done
-# All others are in the list and in the dump, without a stack.
+# Blocks of other sizes are in the list and in the dump, without a stack.
 under "bt bt_sz=7002 bt_dmp_on_ex leak_track" "$own" grown 3
 if dumps .exit.txt; then
 	grep -q '^z 1  sz     7001  num    1  bt$' "$work/dump" ||
@@ -152,7 +152,7 @@ awk '/USED AFTER FREE$/ { print "quarantine" }
 [ "$(listed 4096) $(listed 1024)" = "0 0" ] || fail buffers
 dumps .exit.txt || fail dump
 
-# check RECORDER TEXT...: a lost block is looked for; all that is said.
+# check RECORDER TEXT...: request a check; each TEXT must be in the output.
 check() {
 	env LD_PRELOAD="$1" LIBC_DEBUG_MALLOC_OPTIONS=check_unreachable_on_signal \
 	    "$own" checked >"$work/out" 2>"$work/err" &
@@ -178,7 +178,7 @@ if ! /sbin/ldconfig -p 2>/dev/null | grep -q libmemunreachable.so.0; then
 	    '^malloc_debug: Unreachable check failed, run setenforce 0 and try again\.$'
 fi
 
-# Nothing of resident bytes, and no file that tells them.
+# Lines of the journal have no count of resident bytes.
 under "record_allocs=10000 record_allocs_on_exit" "$blocks" usable 0
 set -- "$work"/record_allocs.txt.*
 grep -q ': free ' "$1" || fail journal

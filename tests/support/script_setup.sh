@@ -1,17 +1,17 @@
 # shellcheck shell=sh disable=SC2034 # others use what is set here
-# For plays with real programs: a folder of their own, which goes at the end
-# with whatever was started and still runs; failures by name; patience.
+# For tests with real programs: a temporary folder, which is removed at the end;
+# started programs are killed then; failures are counted by name.
 build=$(cd "${BUILD:-build}" && pwd) || exit 1
 recorder=$build/libmemunreachable-malloc-debug.so
 work=$(mktemp -d) || exit 1
 chmod 755 "$work"
 name='' pids='' shown=''
 failures=0
-# Options go behind those that the whole suite is run with.
+# Options of a test follow those of the whole run.
 given=${MEMUNREACHABLE_OPTIONS:+$MEMUNREACHABLE_OPTIONS:}
 
-# kill_ours PID...: what has ended may have its number used again, by a process
-# or a thread of another test, which has another TESTS_PLAY (run.sh).
+# kill_ours PID...: the PID of a process that has ended may belong to a process
+# of another test by now, which has another TESTS_PLAY (run.sh).
 kill_ours() {
 	for pid in "$@"; do
 		play=$(tr '\0' '\n' <"/proc/$pid/environ" |

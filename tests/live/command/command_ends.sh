@@ -27,7 +27,7 @@ for threads in "" threads; do
 	# shellcheck disable=SC2086
 	run 23 -- "$victim" term $threads
 	one_leak
-	# A crash is one.
+	# After a crash the status is the command's.
 	for end in abort:134 fault:139 kill:137; do
 		# shellcheck disable=SC2086
 		run "${end#*:}" -- "$victim" "${end%:*}" $threads
@@ -75,7 +75,7 @@ assert report["allocator"].startswith("glibc 2."), report
 assert report["stop"] in ("exit", "signal", "ptrace"), report
 END
 	done
-	# Not run, or not seen: an object all the same.
+	# A command that was not run, or not checked, gives a JSON object, too.
 	refused() {
 		run 3 --format=json -o "$work/report" -- "$2"
 		python3 - "$work/report" "$@" <<'END' || fail "JSON: $2"
@@ -103,7 +103,8 @@ else
 	echo "SKIPPED: command_ends: no python3"
 fi
 
-# They run as without us, even if they need to be first, or are musl's.
+# The command runs programs with a sanitizer, whose runtime must be loaded first,
+# and those of musl as without us.
 name='programs that nothing can be preloaded into'
 echo 'int main(void) { return 5; }' >"$work/five.c"
 let_go() {
@@ -132,7 +133,7 @@ else
 	echo "SKIPPED: command_ends: no musl"
 fi
 
-# It cannot be asked again.
+# The heap of a process that has ended cannot be read a second time.
 name='a damaged heap'
 cat >"$work/damaged.c" <<'END'
 #include <stdlib.h>
@@ -412,7 +413,7 @@ run 0 -- "$work/behind"
 [ "$(grep -c ' unreachable out of ' "$err")" -eq 1 ] ||
 	fail "not one report: $(cat "$err")"
 
-# Not in a time that grows with the square of their count.
+# The time does not grow with the square of the number of threads.
 name='the end of 200 threads'
 cat >"$work/crowd.c" <<'END'
 #include <pthread.h>
@@ -452,7 +453,7 @@ fi
 name='a command that is killed'
 i=0
 while [ $i -lt 10 ]; do
-	# It leaves its folder.
+	# A killed command leaves its folder behind.
 	(TMPDIR=$work exec "$command" -- "$work/churn" -a) >"$out" 2>&1 &
 	pids=$!
 	sleep "0.0$((2 + i / 3))$((i * 7 % 10))"
@@ -467,8 +468,8 @@ is_over() {
 await is_over || fail "the program hangs"
 has_no "$out" "woken"
 
-# A program that asks for stops as the library does, and leaves them, or asks
-# for what it has not.
+# A program that requests stops as the library does, and abandons them, or makes
+# requests that point to memory which it does not have.
 name='requests of the program'
 cat >"$work/asks.c" <<'END'
 #include <pthread.h>
@@ -549,7 +550,7 @@ ${CC:-cc} -w -O1 -D_GNU_SOURCE -I. -Iinclude -pthread -o "$work/asks" \
     "$work/asks.c" || fail "no compiler"
 run 0 -- "$work/asks"
 
-# Its processes are stopped by the command, and have lost a block.
+# The command stops the test's processes, which have lost a block.
 name='calls that a signal ends'
 run 23 --children --unchecked=ok -o "$work/report" -- \
     "$build/tests/live/transparency/test_transparency_eintr"

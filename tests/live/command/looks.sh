@@ -41,7 +41,7 @@ save() {
 	[ "$status" -eq 23 ] || fail "--save $*: $status: $(cat "$work/first")"
 }
 
-# These show contents, or count them: they need a look that has some.
+# These views need contents of blocks.
 contents_too() {
 	same --in-use
 	same --why=Session --all
@@ -69,7 +69,7 @@ views
 has "$work/why" "cache (program)"
 has_no "$work/why" "key "
 
-# Nothing of it is a content; the stream begins behind the version.
+# The stream, which begins behind the version, has no contents of blocks.
 if command -v zstd >/dev/null; then
 	tail -c +10 "$look" | zstd -dc >"$work/plain" ||
 		fail "not a zstd stream"
@@ -115,7 +115,7 @@ done
 (cat "$look"; echo) >"$work/damaged"
 damaged "a byte more"
 
-# Since a look, or a report: nothing, until more is lost.
+# Nothing is reported since a look or a report until more is lost.
 name=since
 "$command" -q --save "$look" --format=json -p "$pid" >"$work/json" 2>&1
 since() {
@@ -141,7 +141,7 @@ has "$work/answer" "--baseline"
 "$command" -q --since "$source" -p "$pid" >"$work/answer" 2>&1
 [ $? -eq 3 ] || fail "status since no report"
 
-# What cannot be written leaves what was there.
+# If the new file cannot be written the old one stays.
 name=unwritten
 cp "$look" "$work/kept"
 "$command" -q --save "$work/none/look" -p "$pid" >"$work/answer" 2>&1
@@ -198,8 +198,8 @@ has "$work/saved" "(lose"
 "$command" -q --in-use "$look" >"$work/saved"
 has "$work/saved" "(make"
 
-# Without debug information a map is known by the number of its nodes, which is
-# not kept.
+# Without debug information a map is recognised by the number of its nodes, which
+# a look does not store.
 strip "$work/program"
 hold "$work/program"
 subject="-p $pid"

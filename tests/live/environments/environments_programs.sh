@@ -48,7 +48,8 @@ for method in ptrace signal; do
 	judge $method "$orphan"
 done
 
-# NAME, exit status, command. Whatever leaks: that is what exitcode= is for.
+# NAME, exit status, command. A leak leads to the expected exit status,
+# too: the program itself may leak.
 preloaded() {
 	name="preloaded: $1, stop=$method"
 	checks=$((checks + 1))

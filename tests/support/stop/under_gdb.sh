@@ -6,10 +6,10 @@
 # Usage: under_gdb.sh PROGRAM [ARG]...
 status=126
 gdb=
-# It takes with it what it traces.
+# gdb's tracees end with it (PTRACE_O_EXITKILL).
 trap '[ -z "$gdb" ] || kill -9 "$gdb"; exit 143' HUP INT TERM
 
-# None of its tracees runs or waits: only gdb could change that.
+# True if all tracees are in a ptrace stop, which only gdb can end.
 all_stopped() {
 	# shellcheck disable=SC2013 # no blanks in them
 	for traced in $(grep -lsx "TracerPid:	$gdb" /proc/[0-9]*/status); do
@@ -20,7 +20,7 @@ all_stopped() {
 		END { exit !stopped || alive }'
 }
 
-# Twenty looks in a row: it does not come back.
+# Twenty seconds in that state: gdb hangs.
 end_if_stuck() {
 	looks=0
 	while sleep 1 && kill -0 "$gdb" 2>/dev/null; do
