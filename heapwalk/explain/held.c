@@ -147,7 +147,7 @@ read_roots(struct finding *finding, const struct mu_roots *roots)
 	for (i = 0; i < roots->num_ranges && !finding->deadline->passed; i++) {
 		root = &roots->ranges[i];
 		read_written(finding, root->range, root->view,
-		    (enum mu_held_kind)root->kind, root->code);
+		    (enum mu_held_kind)root->kind, root->code || root->loads);
 	}
 	for (i = 0; i < blocks->num_listed; i++) {
 		listed = &blocks->listed[i];

@@ -154,6 +154,7 @@ read_piece(const struct mu_roots_reading *reading, struct mu_reader *reader,
 	struct mu_range range = piece->range;
 	struct mu_root *root;
 	const char *view;
+	bool code;
 
 	if (piece->root >= num_ranges(reading)) {
 		listed =
@@ -170,11 +171,15 @@ read_piece(const struct mu_roots_reading *reading, struct mu_reader *reader,
 	root = &reading->roots->ranges[piece->root];
 	view = mu_read_buffer_fill(
 	    buffer, range, root->view + (range.begin - root->range.begin));
-	if (!root->code && may_be_code(root) &&
-	    loads_block(reading->blocks, view, mu_range_size(range)))
-		__atomic_store_n(&root->code, true, __ATOMIC_RELAXED);
+	code = root->code;
+	if (!code && may_be_code(root) &&
+	    loads_block(reading->blocks, view, mu_range_size(range))) {
+		/* Each piece by itself, whatever order workers take them in. */
+		code = true;
+		__atomic_store_n(&root->loads, true, __ATOMIC_RELAXED);
+	}
 	mu_reader_words(reader, MU_NO_NODE, view, range,
-	    root->code ? MU_WORDS_CODE : MU_WORDS_ROOT);
+	    code ? MU_WORDS_CODE : MU_WORDS_ROOT);
 	if (piece->first && piece->root > 0 &&
 	    root[-1].range.end == root->range.begin &&
 	    is_everywhere(reader, root) && is_everywhere(reader, root - 1))

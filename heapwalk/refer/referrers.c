@@ -114,7 +114,7 @@ look(struct search *search, struct mu_range range, const char *view,
 	bool stack = root != NULL && root->kind == MU_ROOT_STACK &&
 	    search->roots->frames.count > 0;
 	bool code = root != NULL
-	    ? root->code
+	    ? root->code || root->loads
 	    : mu_reference_in_code(search->blocks, block->range);
 	size_t step = mu_reference_step(search->blocks, code);
 	/* A kept block is scanned as a root. */

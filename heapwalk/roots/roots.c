@@ -67,7 +67,7 @@ add_root(struct finder *finder, struct mu_range range, enum mu_root_kind kind,
 		finder->max_ranges, 256))
 		return false;
 	roots->ranges[roots->num_ranges++] =
-	    (struct mu_root) { range, view, kind, code };
+	    (struct mu_root) { range, view, kind, code, false };
 	roots->bytes += mu_range_size(range);
 	return true;
 }

@@ -14,7 +14,8 @@ struct mu_root {
 	struct mu_range range;
 	const char *view; /* the subject's bytes at range.begin */
 	enum mu_root_kind kind;
-	bool code; /* pointers lie at any byte */
+	bool code;  /* pointers lie at any byte */
+	bool loads; /* the same: an instruction in it loads a block's address */
 };
 
 struct mu_roots {

@@ -239,7 +239,8 @@ mu_look_words_put(
 	mu_blocks_each(words->blocks, put_block, words);
 	for (i = 0; i < roots->num_ranges; i++)
 		put_written(words, roots->ranges[i].range,
-		    roots->ranges[i].view, roots->ranges[i].code, false);
+		    roots->ranges[i].view,
+		    roots->ranges[i].code || roots->ranges[i].loads, false);
 	for (i = 0; i < parts->snap->num_mappings; i++)
 		put_headers(words, &parts->snap->mappings[i]);
 	if (words->count > 0)

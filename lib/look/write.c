@@ -133,7 +133,8 @@ put_roots(struct mu_bytes_out *out, const struct mu_look_parts *parts)
 	for (i = 0; i < roots->num_ranges; i++) {
 		put_range(out, roots->ranges[i].range);
 		mu_put_number(out, roots->ranges[i].kind);
-		mu_put_number(out, roots->ranges[i].code);
+		mu_put_number(
+		    out, roots->ranges[i].code || roots->ranges[i].loads);
 	}
 	put_words(out, roots->values, roots->num_values);
 	put_words(out, snap->kernel_values, snap->num_kernel_values);

@@ -33,7 +33,7 @@ root_range(const void *begin, const void *end)
 	struct mu_range range = { (uintptr_t)begin, (uintptr_t)end };
 
 	marking_ranges[marking_roots.num_ranges++] =
-	    (struct mu_root) { range, begin, MU_ROOT_GLOBALS, false };
+	    (struct mu_root) { range, begin, MU_ROOT_GLOBALS, false, false };
 }
 
 void
