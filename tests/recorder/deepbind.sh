@@ -1,5 +1,6 @@
 #!/bin/sh
-# Objects that are opened with RTLD_DEEPBIND, as Debian's php opens its modules:
+# Objects that are opened with RTLD_DEEPBIND, as Debian's php opens its modules, or
+# with dlmopen() into the program's namespace:
 # blocks go both ways between them and the program. And what dlopen() takes from
 # its caller, which is still the program's: the search path.
 set -u
@@ -21,6 +22,8 @@ cat >"$work/opener.c" <<'END'
 #include <dlfcn.h>
 void *opener(int deep)
 {
+	if (deep == 2)
+		return dlmopen(LM_ID_BASE, "libother.so", RTLD_NOW | RTLD_DEEPBIND);
 	return dlopen("libmodule.so", RTLD_NOW | (deep ? RTLD_DEEPBIND : 0));
 }
 END
@@ -66,6 +69,7 @@ int main(int argc, char **argv)
 	if (dlopen("libmodule.so", RTLD_NOW) != NULL ||
 	    strstr(dlerror(), "libmodule.so") == NULL)
 		return 8; /* it is on the path of opener() only */
+	play(opener(2));
 	play(opener(1));
 	play(opener(0));
 	handle = dlmopen(LM_ID_NEWLM, argv[1], RTLD_NOW | RTLD_DEEPBIND);
@@ -79,6 +83,7 @@ int main(int argc, char **argv)
 END
 "$cc" -g -fno-builtin -shared -fPIC -o "$work/modules/libmodule.so" \
     "$work/module.c" || exit 1
+cp "$work/modules/libmodule.so" "$work/modules/libother.so"
 "$cc" -g -shared -fPIC -o "$work/libopener.so" "$work/opener.c" -ldl \
     -Wl,-rpath,"\$ORIGIN/modules" -Wl,--enable-new-dtags || exit 1
 "$cc" -g -fno-builtin -o "$work/program" "$work/program.c" -L"$work" -lopener \
@@ -99,7 +104,7 @@ for options in guard front_guard=32 rear_guard "guard free_track fill" \
 	*leak_track*)
 		! grep -Eq 'leaked block of size 1?777 ' "$work/err" ||
 		    fail "$options: freed blocks are listed"
-		[ "$(grep -c 'leaked block of size 4321 ' "$work/err")" -eq 2 ] ||
+		[ "$(grep -c 'leaked block of size 4321 ' "$work/err")" -eq 3 ] ||
 		    fail "$options: a lost block of the module is missing"
 		;;
 	esac

@@ -1,8 +1,8 @@
 /*
- * dlopen() without RTLD_DEEPBIND. With that flag an object looks for symbols in
- * its own dependencies first and finds libc's malloc, so its calls bypass the
- * recorder: the program then frees with one allocator what comes from the
- * other.
+ * dlopen() and dlmopen() without RTLD_DEEPBIND. With that flag an object looks
+ * for symbols in its own dependencies first and finds libc's malloc, so its
+ * calls bypass the recorder: the program then frees with one allocator what
+ * comes from the other.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -74,22 +74,46 @@ without_deepbind(const char *file, int mode)
 /*
  * libc takes the search path (DT_RUNPATH, $ORIGIN) of the object that contains
  * the return address, so libc's function is jumped to. dlmopen() does the same
- * as dlopen(), and can be called without a dlsym() that a program may have
- * wrapped: the caller of this function is in the first namespace, since other
- * namespaces have no recorder.
+ * as dlopen() in the namespace of the caller, which is the first one: others
+ * have no recorder.
  *
  * clang jumps only between functions of one type: here of three words, which
  * the ABIs of x86-64 and aarch64 pass in the registers of these arguments.
  */
 typedef void *words_function(long, long, long);
 
+/*
+ * A program may have wrapped dlsym(), from where RTLD_NEXT leads back to this
+ * library.
+ */
+static words_function *
+next_dlmopen(void)
+{
+	static const char *const versions[] = { "GLIBC_2.34", "GLIBC_2.3.4",
+		"GLIBC_2.17" };
+	void *symbol = NULL;
+	size_t i;
+
+	for (i = 0; symbol == NULL && i < sizeof(versions) / sizeof(*versions);
+	     i++)
+		symbol = dlvsym(RTLD_NEXT, "dlmopen", versions[i]);
+	return (words_function *)symbol;
+}
+
 words_function dlopen_words __asm__("dlopen") ENTRY;
+words_function dlmopen_words __asm__("dlmopen") ENTRY;
 
 void *
 dlopen_words(long file, long mode, __attribute__((unused)) long none)
 {
-	words_function *next = (words_function *)(void (*)(void))dlmopen;
-
 	mode = without_deepbind((const char *)file, (int)mode);
-	JUMP next(LM_ID_BASE, file, mode);
+	JUMP next_dlmopen()(LM_ID_BASE, file, mode);
+}
+
+void *
+dlmopen_words(long space, long file, long mode)
+{
+	if (space == LM_ID_BASE)
+		mode = without_deepbind((const char *)file, (int)mode);
+	JUMP next_dlmopen()(space, file, mode);
 }
