@@ -54,6 +54,9 @@ end_mapping(struct mu_forked *forked, const char *line, const char *end)
 		    !mu_vm_flag(line, (size_t)(end - line), "ms");
 		forked->huge += huge < all ? huge : all;
 		forked->small += huge < all ? all - huge : 0;
+		if (all > 0 && forked->resident > forked->anonymous &&
+		    !mu_vm_flag(line, (size_t)(end - line), "sh"))
+			forked->files += forked->resident - forked->anonymous;
 	}
 	forked->anonymous = forked->swapped = forked->huge_here = 0;
 	forked->size = forked->resident = 0;

@@ -24,10 +24,15 @@
 /*
  * Bytes of anonymous memory, resident or swapped out. Private MAP_HUGETLB
  * memory is not included.
+ *
+ * A fork leaves out a private mapping of a file until a page of it is changed,
+ * and then copies all that is resident (vma_needs_copy() in mm/memory.c).
  */
 struct mu_forked {
 	uint64_t small;          /* in small pages, which take time to fork */
 	uint64_t huge;           /* in huge pages, which take almost none */
+	uint64_t files;          /* not anonymous: unchanged pages of files, in
+				    private mappings with others */
 	uint64_t dontfork;       /* under MADV_DONTFORK */
 	uint64_t dontfork_large; /* of that, in large mappings */
 	bool pooled;             /* some is MAP_HUGETLB */

@@ -63,5 +63,6 @@ mu_copy_pause_of(pid_t pid, size_t threads, size_t mappings, bool lent,
 		forked->small = mu_proc_status_bytes(status, "\nRssAnon:") +
 		    mu_proc_status_bytes(status, "\nVmSwap:");
 	mu_forked_find(forked, pid);
-	return mu_copy_pause_now(threads, mappings, forked->small, lent);
+	return mu_copy_pause_now(threads, mappings,
+	    forked->small + forked->files / MU_COPY_FILES, lent);
 }

@@ -99,6 +99,8 @@ foresee_fork(struct mu_image *image)
 {
 	uint64_t most = mu_library.options.max_pause * MU_NS_PER_MS, ns;
 	uint64_t private = image->sweeper.budget.private;
+	uint64_t most_small =
+	    private + image->sweeper.budget.files / MU_COPY_FILES;
 	size_t mappings = image->stop.self.num_mappings;
 	long threads = mu_task_count(image->job.pid);
 	struct mu_forked forked;
@@ -109,10 +111,10 @@ foresee_fork(struct mu_image *image)
 		return MU_OK;
 	threads = threads > 0 ? threads : 1;
 	ns = mu_copy_pause_ns(
-	    (size_t)threads, mappings, private * MU_COPY_RIVALS);
+	    (size_t)threads, mappings, most_small * MU_COPY_RIVALS);
 	if (ns > most)
 		ns = mu_copy_pause_now(
-		    (size_t)threads, mappings, private, urgent);
+		    (size_t)threads, mappings, most_small, urgent);
 	if (ns > most)
 		ns = mu_copy_pause_of(
 		    image->job.pid, (size_t)threads, mappings, urgent, &forked);

@@ -138,6 +138,7 @@ mu_copy_budget_describe(
 	};
 	budget->tables = mu_proc_status_bytes(status, "\nVmPTE:");
 	budget->private = mu_proc_status_bytes(status, "\nRssAnon:");
+	budget->files = mu_proc_status_bytes(status, "\nRssFile:");
 	budget->shared = mu_proc_status_bytes(status, "\nRssShmem:");
 	budget->pooled = mu_proc_status_bytes(status, "\nHugetlbPages:");
 }

@@ -21,6 +21,7 @@ struct mu_copy_budget {
 	pid_t pid;
 	size_t tables;       /* bytes of page tables; a copy needs its own */
 	size_t private;      /* bytes that are copied if they are written */
+	size_t files;        /* bytes of files, of which a fork may copy some */
 	size_t shared;       /* bytes of shared memory, which are copied, too */
 	size_t pooled;       /* bytes in MAP_HUGETLB pages */
 	size_t own;          /* bytes that the search itself needs */

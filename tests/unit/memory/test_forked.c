@@ -76,6 +76,25 @@ TEST(missing)
 		       .missing);
 }
 
+/* In private mappings of which the process has changed a page. */
+TEST(pages_of_files)
+{
+	const char *const some = "Rss: 900 kB\nAnonymous: 100 kB\nVmFlags: rd ";
+	char text[96];
+
+	snprintf(text, sizeof(text), "%s\n", some);
+	ck_assert_uint_eq(parse(text).files, 800 * KIB);
+	ck_assert_uint_eq(parse(text).small, 100 * KIB);
+	snprintf(text, sizeof(text), "%ssh \n", some);
+	ck_assert_uint_eq(parse(text).files, 0);
+	snprintf(text, sizeof(text), "%sdc \n", some);
+	ck_assert_uint_eq(parse(text).files, 0);
+	ck_assert_uint_eq(
+	    parse("Rss: 900 kB\nAnonymous: 0 kB\nVmFlags: rd\n").files, 0);
+	ck_assert_uint_eq(
+	    parse("Rss: 900 kB\nSwap: 4 kB\nVmFlags: rd\n").files, 900 * KIB);
+}
+
 TEST(this_process)
 {
 	struct mu_forked before, after;
