@@ -294,7 +294,8 @@ INSTALLED := \
 		METADATA entry_points.txt) \
 	lib/writers/memunreachable-report.schema.json:$(DATADIR)/memunreachable \
 	lib/cli/completion/memunreachable.bash:$(DATADIR)/bash-completion/completions \
-	lib/cli/completion/_memunreachable:$(DATADIR)/zsh/site-functions
+	lib/cli/completion/_memunreachable:$(DATADIR)/zsh/site-functions \
+	lib/cli/completion/memunreachable.fish:$(DATADIR)/fish/vendor_completions.d
 
 install: all ## install below $(DESTDIR)$(PREFIX)
 	$(Q)for item in $(INSTALLED); do \

@@ -9,6 +9,7 @@
 #include "lib/cli/files.h"
 #include "lib/cli/progress.h"
 #include "lib/command/command.h"
+#include "lib/command/configured.h"
 #include "lib/term/fold.h"
 #include "lib/term/safe_text.h"
 #include "lib/writers/exit_status.h"
@@ -37,6 +38,7 @@ struct question {
 	bool filed; /* the report goes to a file */
 	struct mu_style style;
 	size_t width; /* columns of the terminal; 0: lines are not folded */
+	struct mu_document *document;
 };
 
 static bool
@@ -52,8 +54,12 @@ write_report(
 	const struct mu_shown shown = {
 		.contents = options->contents,
 		.style = question->style,
+		.source_root = options->source_root,
+		.version = mu_configured_version,
 	};
 	bool written;
+
+	mu_cli_reports_put(options->reports, answer, &shown);
 
 	/*
 	 * The reason why nothing was checked goes to standard error in any
@@ -62,9 +68,19 @@ write_report(
 	if (writer->for_people && !mu_exit_checked(&answer->info) &&
 	    !question->filed)
 		return true;
-	written = writer->write(&to, answer, &shown);
+	written = mu_document_put(question->document, &to, answer, &shown);
 	mu_fold_end(&fold);
 	return written;
+}
+
+/* No report follows. Returns false if one could not be written. */
+static bool
+end_reports(const struct question *question, FILE *out)
+{
+	const struct mu_out to = mu_out_file(out);
+
+	mu_document_end(question->document, &to);
+	return mu_cli_reports_end(question->options->reports);
 }
 
 static void
@@ -178,6 +194,8 @@ answer_question(void *ctx, FILE *out)
 	status = mu_exit_status(&answer.info, mu_baseline_knows_all(&answer));
 	if (!write_report(question, &answer, out))
 		status = -1;
+	if (!end_reports(question, out))
+		status = -1;
 	end_baseline(options, mu_exit_checked(&answer.info), out);
 	mu_progress_end(&progress);
 	complain_unchecked(&answer);
@@ -189,15 +207,17 @@ answer_question(void *ctx, FILE *out)
 int
 mu_cli_check(const struct mu_cli_options *options, struct mu_output *output)
 {
+	struct mu_document document = { .writer = options->writer };
 	struct question question = {
 		.options = options,
 		.filed = output->path != NULL,
 		.style = mu_cli_style(output, options),
 		.width = choose_width(output),
+		.document = &document,
 	};
-	struct mu_why why = { .text = "no memory for the report" };
-	int *kept[4] = { NULL };
-	size_t num_kept = 0;
+	struct mu_why why = { .text = "a report could not be written" };
+	int *kept[4 + MU_CLI_REPORTS] = { NULL };
+	size_t i, num_kept = 0;
 	int status;
 
 	if (options->explain.save != NULL)
@@ -205,7 +225,9 @@ mu_cli_check(const struct mu_cli_options *options, struct mu_output *output)
 	if (options->known != NULL && options->baseline_fd >= 0)
 		kept[num_kept++] = (int *)&options->baseline_fd;
 	if (options->core_image != NULL)
-		kept[num_kept] = &options->core_image->fd;
+		kept[num_kept++] = &options->core_image->fd;
+	for (i = 0; i < options->reports->count; i++)
+		kept[num_kept++] = &options->reports->items[i].fd;
 	if (options->subject != MU_CLI_PROCESS)
 		status = answer_question(&question, output->text);
 	else
@@ -221,6 +243,7 @@ mu_cli_check(const struct mu_cli_options *options, struct mu_output *output)
 struct reports {
 	const struct mu_cli_options *options;
 	struct mu_output *output;
+	struct mu_document document;
 	bool failed;
 };
 
@@ -244,6 +267,7 @@ show(void *ctx, const struct mu_report *answer)
 		.filed = reports->output->path != NULL,
 		.style = mu_cli_style(reports->output, reports->options),
 		.width = choose_width(reports->output),
+		.document = &reports->document,
 	};
 
 	if (reports->options->writer->for_people &&
@@ -265,23 +289,26 @@ judge_end(void *ctx, struct mu_report *answer)
 	judge(reports->options, answer);
 }
 
-/* The command was not run. In JSON that is an object, too. */
+/* The command was not run. In formats for programs that is a report, too. */
 static int
 refuse_command(
     struct reports *reports, enum mu_status status, const struct mu_why *why)
 {
-	struct question question = { .options = reports->options };
+	struct question question = {
+		.options = reports->options,
+		.document = &reports->document,
+	};
 	struct mu_report answer = { .stop = "" };
 	struct mu_why unwritten = { .text = "" };
 
 	mu_cli_complain(MU_EXIT_UNCHECKED, why);
-	if (reports->options->writer->for_people)
-		return MU_EXIT_UNCHECKED;
 	mu_report_reason(&answer, status, why);
 	strlcpy(answer.program, reports->options->command[0],
 	    sizeof(answer.program));
 	write_report(&question, &answer, reports->output->text);
-	if (reports->output->path != NULL &&
+	end_reports(&question, reports->output->text);
+	if (!reports->options->writer->for_people &&
+	    reports->output->path != NULL &&
 	    mu_output_commit(reports->output, &unwritten) != MU_OK)
 		mu_cli_complain(MU_EXIT_UNCHECKED, &unwritten);
 	return MU_EXIT_UNCHECKED;
@@ -296,7 +323,12 @@ mu_cli_check_command(
     const struct mu_cli_options *options, struct mu_output *output)
 {
 	struct mu_output beside = { .text = stderr, .fd = STDERR_FILENO };
-	struct reports reports = { options, output, false };
+	struct reports reports = { options, output,
+		{ .writer = options->writer }, false };
+	const struct question question = {
+		.options = options,
+		.document = &reports.document,
+	};
 	struct mu_command command = {
 		.options = options,
 		.live = options->output == NULL,
@@ -304,7 +336,7 @@ mu_cli_check_command(
 		.show = show,
 		.ctx = &reports,
 	};
-	struct mu_why why = { .text = "the report could not be written" };
+	struct mu_why why = { .text = "a report could not be written" };
 	struct mu_command_end end;
 	enum mu_status status;
 
@@ -316,6 +348,7 @@ mu_cli_check_command(
 	status = mu_command_run(&command, &end, &why);
 	if (status != MU_OK)
 		return refuse_command(&reports, status, &why);
+	reports.failed |= !end_reports(&question, reports.output->text);
 	end_baseline(options, !end.unchecked, reports.output->text);
 	if (!command.live && mu_output_commit(output, &why) != MU_OK)
 		reports.failed = true;

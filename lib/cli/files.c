@@ -104,6 +104,8 @@ mu_cli_files_open(struct mu_cli_files *files, struct mu_cli_options *options,
 		status = open_core(files, options, why);
 	if (status == MU_OK)
 		status = open_look(files, options, why);
+	if (status == MU_OK)
+		status = mu_cli_reports_open(options->reports, why);
 	return status;
 }
 
@@ -115,16 +117,21 @@ is_checked(int status)
 	    status == MU_EXIT_PARTIAL;
 }
 
-/* What writes FILE, perhaps in a child, leaves it empty after a failure. */
+/*
+ * What writes FILE, perhaps in a child, leaves it empty after a failure; unless
+ * it MAY_BE_EMPTY.
+ */
 static int
-commit(struct mu_new_file *file, const char *path, mode_t mode, int status)
+commit(struct mu_new_file *file, const char *path, mode_t mode,
+    bool may_be_empty, int status)
 {
 	struct mu_why why = { .text = "" };
 	struct stat written;
 
 	if (file->fd < 0)
 		return status;
-	if (fstat(file->fd, &written) == 0 && written.st_size > 0)
+	if ((fstat(file->fd, &written) == 0 && written.st_size > 0) ||
+	    (may_be_empty && is_checked(status)))
 		return mu_new_file_commit(file, mode, &why) == MU_OK
 		    ? status
 		    : mu_cli_complain(MU_EXIT_UNCHECKED, &why);
@@ -139,10 +146,16 @@ int
 mu_cli_files_commit(struct mu_cli_files *files,
     const struct mu_cli_options *options, int status)
 {
-	status = commit(&files->new_look, options->save, 0600, status);
-	status = commit(&files->new_core, options->core_out, 0600, status);
+	size_t i;
+
+	status = commit(&files->new_look, options->save, 0600, false, status);
+	status =
+	    commit(&files->new_core, options->core_out, 0600, false, status);
+	for (i = 0; i < options->reports->count; i++)
+		status = commit(&options->reports->items[i].file,
+		    options->reports->items[i].path, 0600, true, status);
 	return commit(
-	    &files->new_baseline, options->write_baseline, 0644, status);
+	    &files->new_baseline, options->write_baseline, 0644, false, status);
 }
 
 void
@@ -152,6 +165,7 @@ mu_cli_files_close(struct mu_cli_files *files, struct mu_cli_options *options)
 	options->core_image = NULL;
 	options->known = NULL;
 	options->lost_before = NULL;
+	mu_cli_reports_close(options->reports);
 	mu_look_writer_close(&files->look);
 	mu_new_file_close(&files->new_look);
 	mu_new_file_close(&files->new_core);

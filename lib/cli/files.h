@@ -1,6 +1,6 @@
 /*
  * The files of a check beside its report: --since and --baseline are read
- * before it; --save, --core-out and --write-baseline are put in their places
+ * before it; --save, --core-out, --report and --write-baseline are put in place
  * when it has ended. They are opened with our rights: a child may not reach
  * them.
  *

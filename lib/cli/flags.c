@@ -123,7 +123,7 @@ static enum mu_status
 take_word(const struct mu_cli_value *value, const char *const *names,
     unsigned *choice, struct mu_why *why)
 {
-	char list[80] = "";
+	char list[160] = "";
 	struct mu_text text = { list, sizeof(list), 0 };
 	unsigned i;
 
@@ -142,6 +142,16 @@ take_word(const struct mu_cli_value *value, const char *const *names,
 
 #define PAGE_HOLDERS 50 /* of --format=html, unless --retained says */
 
+/* What WRITER shows beside what is lost. */
+static void
+ask_for(struct mu_cli_options *options, const struct mu_writer *writer)
+{
+	if (writer == &mu_writer_html || writer == &mu_writer_pprof)
+		options->explain.in_use = true;
+	if (writer == &mu_writer_html && options->explain.retained == 0)
+		options->explain.retained = PAGE_HOLDERS;
+}
+
 static enum mu_status
 take_format(struct mu_cli_options *options, const struct mu_cli_value *value,
     struct mu_why *why)
@@ -154,13 +164,39 @@ take_format(struct mu_cli_options *options, const struct mu_cli_value *value,
 		names[i] = mu_writers[i]->name;
 	status = take_word(value, names, &choice, why);
 	options->writer = mu_writers[choice];
-	/* The page shows what holds the rest. */
-	if (options->writer == &mu_writer_html) {
-		options->explain.in_use = true;
-		if (options->explain.retained == 0)
-			options->explain.retained = PAGE_HOLDERS;
-	}
+	ask_for(options, options->writer);
 	return status;
+}
+
+/* FORMAT:FILE */
+static enum mu_status
+take_report(struct mu_cli_options *options, const struct mu_cli_value *value,
+    struct mu_why *why)
+{
+	struct mu_cli_reports *reports = options->reports;
+	size_t i, length = strcspn(value->text, ":");
+	const struct mu_writer *writer;
+
+	if (reports->count == MU_CLI_REPORTS)
+		return mu_why(why, MU_ERR_ARGUMENT, "--report: at most %d",
+		    MU_CLI_REPORTS);
+	for (i = 0; mu_writers[i] != NULL; i++) {
+		writer = mu_writers[i];
+		if (strlen(writer->name) != length ||
+		    strncmp(writer->name, value->text, length) != 0 ||
+		    value->text[length] == '\0' ||
+		    value->text[length + 1] == '\0')
+			continue;
+		ask_for(options, writer);
+		reports->items[reports->count++] = (struct mu_cli_report) {
+			.path = value->text + length + 1,
+			.document = { .writer = writer },
+		};
+		return MU_OK;
+	}
+	return expected(value,
+	    "a format as of --format and a file, such as sarif:leaks.sarif",
+	    why);
 }
 
 /* The member is an enum whose values are the indices of the words. */
@@ -517,6 +553,8 @@ const struct mu_cli_flag mu_cli_flags[] = {
 	{ "by", REQ, CHECKED | W, .take = take_choice, AT(by), .words = by },
 	{ "contents", NO, CHECKED, .take = take_true, AT(contents) },
 	{ "format", REQ, CHECKED | W, .take = take_format },
+	{ "report", REQ, CHECKED, .take = take_report },
+	{ "source-root", REQ, CHECKED, .take = take_file, AT(source_root) },
 	{ "output", REQ, ALL | W, .take = take_file, AT(output),
 	    .letter = 'o' },
 	{ "quiet", NO, ALL | S | W, .take = take_true, AT(quiet),

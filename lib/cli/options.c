@@ -350,6 +350,7 @@ start_with(struct mu_cli_options *options, const char *environment,
 		.subject = MU_CLI_NONE,
 		.writer = mu_writers[0],
 		.by = MU_BY_STACK,
+		.reports = &options->own_reports,
 		.watch = { .every_ms = WATCH_EVERY_MS, .rounds = WATCH_ROUNDS },
 	};
 	mu_options_default(library);
@@ -431,9 +432,11 @@ check_watch(const struct parse *parse)
 	if (process && options->command != NULL)
 		return mu_why(why, MU_ERR_ARGUMENT,
 		    "-p PID and -- COMMAND: one of them at a time");
-	if (options->writer == &mu_writer_html)
+	if (options->writer != &mu_writer_text &&
+	    options->writer != &mu_writer_json)
 		return mu_why(why, MU_ERR_ARGUMENT,
-		    "--format=html: a watch is text or json");
+		    "--format=%s: a watch is text or json",
+		    options->writer->name);
 	if (options->html != NULL && strcmp(options->html, "-") == 0)
 		return mu_why(why, MU_ERR_ARGUMENT,
 		    "--html=-: the page of a watch is a file");
@@ -441,6 +444,27 @@ check_watch(const struct parse *parse)
 		return mu_why(why, MU_ERR_ARGUMENT,
 		    "--by=block: a watch compares groups");
 	return check_rounds(parse);
+}
+
+/* Formats of which a file has one report. */
+static enum mu_status
+check_single(const struct parse *parse)
+{
+	const struct mu_cli_options *options = parse->options;
+	const struct mu_writer *single =
+	    options->writer->single ? options->writer : NULL;
+	size_t i;
+
+	if (!options->children && options->signal == 0)
+		return MU_OK;
+	for (i = 0; i < options->reports->count; i++)
+		if (options->reports->items[i].document.writer->single)
+			single = options->reports->items[i].document.writer;
+	return single == NULL
+	    ? MU_OK
+	    : mu_why(parse->why, MU_ERR_ARGUMENT,
+		  "%s has one report, and --%s makes several", single->name,
+		  options->children ? "children" : "signal");
 }
 
 static enum mu_status
@@ -478,6 +502,8 @@ parse_all(struct parse *parse, int argc, char **argv)
 		return mu_why(parse->why, MU_ERR_ARGUMENT,
 		    "--%s writes one process, and --children checks several",
 		    options->save != NULL ? "save" : "core-out");
+	if (status == MU_OK)
+		status = check_single(parse);
 	return status == MU_OK ? check_subject(parse) : status;
 }
 

@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "lib/check/check.h"
+#include "lib/cli/reports.h"
 #include "lib/state/options.h"
 #include "lib/term/style.h"
 #include "lib/watch/subject.h"
@@ -84,6 +85,9 @@ struct mu_cli_options {
 
 	/* Files; NULL: not given. */
 	const char *baseline, *write_baseline, *core_out;
+	const char *source_root;        /* a folder; NULL: not given */
+	struct mu_cli_reports *reports; /* --report; points to OWN_REPORTS */
+	struct mu_cli_reports own_reports;
 
 	/* Set by main(). */
 	struct mu_core_out *core_image;     /* of --core-out; or NULL */

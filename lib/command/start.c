@@ -159,7 +159,9 @@ refuse_untraced(struct mu_command_run *run, int error)
 {
 	const struct mu_cli_options *options = run->options;
 
-	if (run->outside || (!options->children && options->writer->for_people))
+	if (run->outside ||
+	    (!options->children && options->writer->for_people &&
+		options->reports->count == 0))
 		return;
 	run->outside = true;
 	mu_why(&run->outside_why, MU_ERR_ARGUMENT,
@@ -167,7 +169,9 @@ refuse_untraced(struct mu_command_run *run, int error)
 	    "allow ptrace(2),"
 	    " or leave it out",
 	    strerror(error),
-	    options->children ? "--children" : "--format=json");
+	    options->children                 ? "--children"
+		: options->reports->count > 0 ? "--report"
+					      : "--format=json");
 }
 
 /*

@@ -22,7 +22,7 @@ _memunreachable() {
 		_filedir
 		return
 		;;
-	--sysroot | --symbols)
+	--sysroot | --symbols | --source-root)
 		_filedir -d
 		return
 		;;
@@ -31,7 +31,11 @@ _memunreachable() {
 		return
 		;;
 	--format)
-		mapfile -t COMPREPLY < <(compgen -W 'text json html' -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W 'text json html sarif junit github gitlab folded pprof lsan markdown' -- "$cur")
+		return
+		;;
+	--report)
+		mapfile -t COMPREPLY < <(compgen -S : -W 'text json html sarif junit github gitlab folded pprof lsan markdown' -- "$cur")
 		return
 		;;
 	--unchecked)
@@ -81,7 +85,7 @@ _memunreachable() {
 		--use-stacks= --use-registers= --use-tls= --use-root-regions=
 		--children --unchecked= --backtrace --backtrace-size= --limit= --by= --contents
 		--retained --why= --all --in-use --core-out= --baseline= --write-baseline= --save= --since=
-		--format= --output= --quiet --color= --heap-dump= --diff=
+		--format= --report= --source-root= --output= --quiet --color= --heap-dump= --diff=
 		--leaktracer= --symbolize --symbols= --html= --unit= --syslog --every= --count= --duration= --round= --rounds= --csv= --prometheus= --help --version' -- "$cur")
 	[[ ${COMPREPLY-} == *= ]] && compopt -o nospace
 } &&

@@ -1,5 +1,5 @@
 /*
- * --help, memunreachable(1) and both completions name every option, and --help
+ * --help, memunreachable(1) and the completions name every option, and --help
  * no other.
  */
 #include "lib/cli/flags.h"
@@ -53,6 +53,7 @@ TEST(every_option_is_told)
 	char *manual = file_text("man/memunreachable.1");
 	char *bash = file_text("lib/cli/completion/memunreachable.bash");
 	char *zsh = file_text("lib/cli/completion/_memunreachable");
+	char *fish = file_text("lib/cli/completion/memunreachable.fish");
 	const char *name;
 	size_t i;
 
@@ -61,12 +62,14 @@ TEST(every_option_is_told)
 		ck_assert_msg(names(manual, "Fl Fl ", name), "1: %s", name);
 		ck_assert_msg(names(bash, "--", name), "bash: %s", name);
 		ck_assert_msg(names(zsh, "--", name), "zsh: %s", name);
+		ck_assert_msg(names(fish, "-l ", name), "fish: %s", name);
 	}
 	ck_assert_uint_gt(i, 15);
 	free(help);
 	free(manual);
 	free(bash);
 	free(zsh);
+	free(fish);
 }
 
 static bool

@@ -353,8 +353,9 @@ TEST(bad_values)
 	    "--stop=ptrace -p 1", "--stop=ptrace: expected auto, fork or read");
 	assert_complaint(
 	    "--color=yes -p 1", "--color=yes: expected auto, always or never");
-	assert_complaint(
-	    "--format=xml -p 1", "--format=xml: expected text, json or html");
+	assert_complaint("--format=xml -p 1",
+	    "--format=xml: expected text, json, html, sarif, junit, github,"
+	    " gitlab, folded, pprof, lsan or markdown");
 	assert_complaint("--limit=-1 -p 1", "--limit=-1: expected a number");
 	assert_complaint("--limit ~ -p 1", "--limit=: expected a number");
 	assert_complaint("--signal=KILL -- ls",

@@ -1,0 +1,254 @@
+#include "lib/writers/findings.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/report/backtrace.h"
+#include "lib/term/safe_text.h"
+#include "lib/writers/exit_status.h"
+#include "lib/writers/groups_text.h"
+
+#define FNV_OFFSET UINT64_C(0xcbf29ce484222325)
+#define FNV_PRIME UINT64_C(0x100000001b3)
+
+const char *
+mu_report_name(const struct mu_report *report)
+{
+	const char *slash = strrchr(report->program, '/');
+
+	if (report->program[0] == '\0')
+		return "program";
+	return slash != NULL && slash[1] != '\0' ? slash + 1 : report->program;
+}
+
+void
+mu_place_of(
+    struct mu_place *place, const char *file, unsigned line, const char *root)
+{
+	size_t length = root == NULL ? 0 : strlen(root);
+
+	*place = (struct mu_place) { .line = line };
+	if (file == NULL)
+		return;
+	while (length > 0 && root[length - 1] == '/')
+		length--;
+	place->relative = file[0] != '/';
+	place->below = place->relative && strncmp(file, "../", 3) != 0;
+	if (root != NULL && strncmp(file, root, length) == 0 &&
+	    file[length] == '/') {
+		place->relative = place->below = true;
+		file += length + strspn(file + length, "/");
+	}
+	if (file[0] == '.' && file[1] == '/')
+		file += 2;
+	snprintf(place->file, sizeof(place->file), "%s", file);
+}
+
+/* The innermost frame with a line; below the source root if one is. */
+static void
+find_place(struct mu_findings *findings, const struct Leak *leak)
+{
+	struct mu_finding *finding = &findings->finding;
+	const struct mu_names *names = &findings->report->names;
+	size_t i, count = mu_backtrace_count(&leak->backtrace);
+	struct mu_symbol symbol;
+	struct mu_place place;
+	bool any = false;
+
+	for (i = 0; i < count; i++) {
+		if (!mu_names_find(names,
+			mu_backtrace_frame(&leak->backtrace, i), &symbol) ||
+		    symbol.file == NULL)
+			continue;
+		mu_place_of(&place, symbol.file, symbol.line, findings->root);
+		if (any && !(findings->root != NULL && place.below))
+			continue;
+		finding->place = place;
+		finding->function = mu_symbol_function(&symbol, 0);
+		any = true;
+		if (findings->root == NULL || place.below)
+			return;
+	}
+}
+
+/* "parse.c:88", found in the code. */
+static void
+find_site(struct mu_findings *findings, const struct Leak *leak)
+{
+	const char *site = mu_names_find_site(&findings->report->names, leak);
+	const char *colon = site == NULL ? NULL : strrchr(site, ':');
+	char file[sizeof(findings->finding.place.file)];
+
+	if (colon == NULL || colon[1 + strspn(colon + 1, "0123456789")] != '\0')
+		return;
+	snprintf(file, sizeof(file), "%.*s", (int)(colon - site), site);
+	mu_place_of(&findings->finding.place, file,
+	    (unsigned)strtoul(colon + 1, NULL, 10), findings->root);
+}
+
+/* The first function of the stack, if no frame has a line. */
+static void
+find_function(struct mu_findings *findings, const struct Leak *leak)
+{
+	size_t i, count = mu_backtrace_count(&leak->backtrace);
+	struct mu_symbol symbol;
+
+	for (i = 0; i < count && findings->finding.function == NULL; i++)
+		if (mu_names_find(&findings->report->names,
+			mu_backtrace_frame(&leak->backtrace, i), &symbol))
+			findings->finding.function =
+			    mu_symbol_function(&symbol, 0);
+}
+
+static void
+describe(struct mu_findings *findings, const char *type)
+{
+	struct mu_finding *finding = &findings->finding;
+	char safe[256];
+
+	snprintf(finding->what, sizeof(finding->what),
+	    "%zu byte%s in %zu block%s lost%s%s", finding->bytes,
+	    finding->bytes == 1 ? "" : "s", finding->blocks,
+	    finding->blocks == 1 ? "" : "s", type != NULL ? ": " : "",
+	    type != NULL ? mu_safe_for_terminal(type, safe, sizeof(safe)) : "");
+}
+
+static void
+print_key(struct mu_finding *finding)
+{
+	uint64_t hash = FNV_OFFSET;
+	const char *c;
+
+	for (c = finding->key; *c != '\0'; c++)
+		hash = (hash ^ (unsigned char)*c) * FNV_PRIME;
+	snprintf(finding->print, sizeof(finding->print), "%016" PRIx64, hash);
+}
+
+/* What groups and entries share; AT is of this one group. */
+static const struct mu_finding *
+fill(struct mu_findings *findings, const struct mu_groups_at *at,
+    const char *type)
+{
+	struct mu_finding *finding = &findings->finding;
+	struct mu_text key = { finding->key, sizeof(finding->key), 0 };
+
+	finding->example = &at->example;
+	find_place(findings, &at->example);
+	if (finding->place.file[0] == '\0')
+		find_site(findings, &at->example);
+	find_function(findings, &at->example);
+	mu_group_key(&key, at, &findings->report->names);
+	print_key(finding);
+	describe(findings, type);
+	return finding;
+}
+
+static const struct mu_finding *
+next_group(struct mu_findings *findings)
+{
+	const struct mu_lost_group *group = mu_groups_next(&findings->groups);
+	struct mu_type type;
+
+	if (group == NULL)
+		return NULL;
+	mu_group_type(&findings->report->names, group, &type);
+	findings->finding = (struct mu_finding) {
+		.bytes = group->total_bytes,
+		.blocks = group->num_blocks,
+		.count = group->count,
+		.known = mu_report_known(findings->report, findings->index++),
+	};
+	return fill(findings, &findings->groups, type.name);
+}
+
+static const struct mu_finding *
+next_entry(struct mu_findings *findings)
+{
+	const struct Leak *leak = mu_entries_next(&findings->entries);
+	struct mu_groups_at *at = &findings->groups;
+	struct mu_type type;
+
+	if (leak == NULL)
+		return NULL;
+	mu_names_find_type(&findings->report->names, leak->begin, &type);
+	findings->finding = (struct mu_finding) {
+		.bytes = leak->total_size,
+		.blocks = 1 + leak->referenced_count + leak->similar_count +
+		    leak->similar_referenced_count,
+		.count = 1 + leak->similar_count,
+	};
+	memset(at, 0, sizeof(*at));
+	at->group.size = leak->size;
+	at->group.count = 1;
+	at->group.example.range.begin = leak->begin;
+	at->example = *leak;
+	return fill(findings, at, type.name);
+}
+
+void
+mu_findings_open(struct mu_findings *findings, const struct mu_report *report,
+    const char *root)
+{
+	*findings = (struct mu_findings) {
+		.report = report,
+		.root = root,
+		.grouped = report->groups.count > 0,
+	};
+	if (findings->grouped)
+		mu_groups_open(&findings->groups, &report->entries);
+	else
+		mu_entries_open(&findings->entries, &report->entries);
+}
+
+const struct mu_finding *
+mu_findings_next(struct mu_findings *findings)
+{
+	if (!mu_exit_checked(&findings->report->info))
+		return NULL;
+	return findings->grouped ? next_group(findings) : next_entry(findings);
+}
+
+static const char *
+entity_of(char byte)
+{
+	switch (byte) {
+	case '&':
+		return "&amp;";
+	case '<':
+		return "&lt;";
+	case '>':
+		return "&gt;";
+	case '"':
+		return "&quot;";
+	default:
+		return NULL;
+	}
+}
+
+static void
+put_xml(void *ctx, const char *bytes, size_t length)
+{
+	const struct mu_out *out = ctx;
+	const char *entity;
+	size_t i, first = 0;
+
+	for (i = 0; i < length; i++) {
+		entity = entity_of(bytes[i]);
+		if (entity == NULL)
+			continue;
+		out->put(out->ctx, bytes + first, i - first);
+		out->put(out->ctx, entity, strlen(entity));
+		first = i + 1;
+	}
+	out->put(out->ctx, bytes + first, length - first);
+}
+
+void
+mu_put_xml(const struct mu_out *out, const char *text)
+{
+	const struct mu_out xml = { .put = put_xml, .ctx = (void *)out };
+
+	mu_put_safe(&xml, text);
+}
