@@ -599,6 +599,7 @@ const struct mu_cli_flag mu_cli_flags[] = {
 	{ "rounds", REQ, W, .take = take_rounds },
 	{ "csv", REQ, W, .take = take_file, AT(watch.csv) },
 	{ "prometheus", REQ, W, .take = take_file, AT(watch.prometheus) },
+	{ "stale", REQ, W, .take = take_time, AT(watch.stale_ms) },
 	{ "syslog", NO, W, .take = take_true, AT(watch.syslog) },
 	{ "help", NO, ~0u, .letter = 'h' },
 	{ "version", NO, ~0u, .letter = 'V' },

@@ -158,6 +158,8 @@ static const char watching[] =
     "      --prometheus=FILE  keep the latest look in this file, for a"
     " textfile\n"
     "                         collector\n"
+    "      --stale=TIME       name what is in use and did not change for so long"
+    "\n"
     "      --syslog           also send each look and the verdict to the journal"
     "\n"
     "\n";

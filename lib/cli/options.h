@@ -47,6 +47,7 @@ struct mu_cli_watch {
 	size_t count;                  /* of looks; 0: no limit */
 	const char *csv, *prometheus;  /* files; NULL: not given */
 	bool syslog;
+	uint64_t stale_ms; /* 0: not given */
 	const char *round; /* for a shell; NULL: not given */
 	size_t rounds;
 };

@@ -28,6 +28,11 @@ struct mu_explain {
 	size_t why_count;     /* how many of these, the nearest ones first */
 	bool in_use;          /* what lives, by size */
 
+	/* With it: what has not changed for so many seconds; NULL: not wanted
+	 */
+	struct mu_stale *stale;
+	uint32_t stale_seconds;
+
 	struct mu_look_writer *save; /* write all that is found; or NULL */
 };
 
@@ -128,6 +133,8 @@ struct mu_in_use {
 	bool content;     /* it is what the bytes look like */
 	size_t count;
 	size_t duplicates; /* of them, text that an earlier block has, too */
+	size_t stale;      /* of them, those that have not changed for long */
+	uint32_t seconds; /* for how long none of these has; 0: there is none */
 };
 
 /* Blocks that one stack allocated. */

@@ -7,6 +7,7 @@
 
 #include "heapwalk/recorded/recorded.h"
 #include "lib/explain/explaining.h"
+#include "lib/explain/stale.h"
 #include "mu/sort.h"
 
 #define SIZES_SHOWN ((size_t)1000)
@@ -27,6 +28,8 @@ struct kind {
 	uint32_t length; /* of the text */
 	size_t count;    /* 0: unused */
 	size_t duplicates;
+	size_t stale;
+	uint32_t seconds; /* of the youngest of these */
 };
 
 /* A hash table by key. */
@@ -38,6 +41,7 @@ struct kinds {
 struct census {
 	struct mu_explaining *explaining;
 	struct kinds sizes, texts;
+	struct mu_stale_look stale;
 	bool no_memory;
 };
 
@@ -199,6 +203,21 @@ count_asked(struct census *census, const struct mu_block *block)
 	out->asked_bytes += mu_range_size(recorded.range);
 }
 
+static void
+count_stale(
+    struct census *census, struct kind *size, const struct mu_block *block)
+{
+	size_t blocks;
+	uint32_t seconds = mu_stale_seconds(&census->stale, block, &blocks);
+
+	if (seconds == 0 ||
+	    seconds < census->explaining->out->wanted.stale_seconds)
+		return;
+	size->stale += blocks;
+	if (size->seconds == 0 || seconds < size->seconds)
+		size->seconds = seconds;
+}
+
 static bool
 count_block(void *ctx, const struct mu_block *block)
 {
@@ -211,6 +230,8 @@ count_block(void *ctx, const struct mu_block *block)
 	    census, &census->sizes, key_of(census, block), block->number);
 	if (size == NULL)
 		return false;
+	if (census->stale.stale != NULL)
+		count_stale(census, size, block);
 	count_text(census, size, block);
 	count_asked(census, block);
 	return !census->no_memory &&
@@ -276,6 +297,10 @@ take_sizes(struct census *census)
 			.content = type->content,
 			.count = kind->count,
 			.duplicates = kind->duplicates,
+			/* One that stands for others may have none. */
+			.stale = kind->stale < kind->count ? kind->stale
+							   : kind->count,
+			.seconds = kind->seconds,
 		};
 	}
 	out->num_in_use = count;
@@ -331,12 +356,17 @@ enum mu_status
 mu_in_use_explain(struct mu_explaining *explaining)
 {
 	struct census census = { .explaining = explaining };
+	struct mu_stale *stale = explaining->out->wanted.stale;
 
+	if (stale != NULL &&
+	    !mu_stale_look_open(&census.stale, stale, explaining))
+		return MU_ERR_NO_MEMORY;
 	mu_blocks_each(explaining->graph->blocks, count_block, &census);
 	if (census.no_memory)
 		return MU_ERR_NO_MEMORY;
 	if (explaining->deadline.passed)
 		return MU_ERR_TIMEOUT;
+	mu_stale_look_end(&census.stale);
 	sort_kinds(&census.sizes, compare_sizes);
 	sort_kinds(&census.texts, compare_texts);
 	return take_sizes(&census) && take_texts(&census) ? MU_OK

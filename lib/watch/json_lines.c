@@ -48,6 +48,7 @@ mu_watch_json_look(const struct mu_watch_look *look, uint64_t next_ns)
 	SET("heap_lost_blocks", lost_blocks);
 	SET("heap_free_bytes", held_free);
 	SET("new_lost_bytes", new_lost);
+	SET("stale_bytes", stale);
 #undef SET
 	ok &= mu_json_set(object, "pause_ns", mu_json_count(look->pause_ns));
 	ok &= mu_json_set(
@@ -85,9 +86,33 @@ growing_array(const struct mu_watch_result *result)
 	return mu_json_done(array, ok);
 }
 
+static json_t *
+stale_array(const struct mu_series *series)
+{
+	const struct mu_watch_group *group = series->stale;
+	json_t *array = json_array(), *object;
+	bool ok = array != NULL, filled;
+	size_t i;
+
+	for (i = 0; ok && i < series->num_stale; i++, group++) {
+		object = json_object();
+		filled = mu_json_set(object, "name", mu_json_text(group->name));
+		filled &= mu_json_set(
+		    object, "bytes", mu_json_count(group->stale_bytes));
+		filled &= mu_json_set(
+		    object, "blocks", mu_json_count(group->stale_blocks));
+		filled &= mu_json_set(
+		    object, "seconds", mu_json_count(group->stale_seconds));
+		ok = json_array_append_new(
+			 array, mu_json_done(object, filled)) == 0;
+	}
+	return mu_json_done(array, ok);
+}
+
 json_t *
 mu_watch_json_verdict(const struct mu_watch_result *result,
-    const struct mu_rounds *rounds, const struct mu_watch_look *last)
+    const struct mu_series *series, const struct mu_rounds *rounds,
+    const struct mu_watch_look *last)
 {
 	json_t *object = json_object();
 	bool ok = set_subject(object, last);
@@ -100,6 +125,7 @@ mu_watch_json_verdict(const struct mu_watch_result *result,
 	    mu_json_set(object, "gained_bytes", mu_json_count(result->gained));
 	ok &= mu_json_set(object, "rising", json_boolean(result->rising));
 	ok &= mu_json_set(object, "growing", growing_array(result));
+	ok &= mu_json_set(object, "stale", stale_array(series));
 	if (rounds != NULL) {
 		ok &=
 		    mu_json_set(object, "rounds", mu_json_count(rounds->count));

@@ -24,6 +24,10 @@ void mu_watch_text_head(const struct mu_out *out, bool bars);
 void mu_watch_text_look(const struct mu_out *out,
     const struct mu_watch_look *look, const struct mu_series *bars);
 
+/* A line for each group of SERIES that has not changed for long. */
+void mu_watch_text_stale(
+    const struct mu_out *out, const struct mu_series *series);
+
 /*
  * An object of a look, for json_decref(); NULL without memory. NEXT_NS: how
  * long until the next one.
@@ -32,7 +36,8 @@ json_t *mu_watch_json_look(const struct mu_watch_look *look, uint64_t next_ns);
 
 /* ROUNDS is NULL if there were none. */
 json_t *mu_watch_json_verdict(const struct mu_watch_result *result,
-    const struct mu_rounds *rounds, const struct mu_watch_look *last);
+    const struct mu_series *series, const struct mu_rounds *rounds,
+    const struct mu_watch_look *last);
 
 /* LOOK in one line without the time, for a log. */
 void mu_watch_text_message(

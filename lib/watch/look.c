@@ -32,6 +32,12 @@ add_group(struct mu_watch_look *look, const struct mu_watch_group *group)
 		    strcmp(known->name, group->name) == 0) {
 			known->bytes += group->bytes;
 			known->blocks += group->blocks;
+			known->stale_bytes += group->stale_bytes;
+			known->stale_blocks += group->stale_blocks;
+			if (known->stale_seconds == 0 ||
+			    (group->stale_seconds > 0 &&
+				group->stale_seconds < known->stale_seconds))
+				known->stale_seconds = group->stale_seconds;
 			return;
 		}
 	}
@@ -71,6 +77,10 @@ add_live(struct mu_watch_look *look, const struct mu_explained *explained)
 		mu_watch_name_live(group.name, in_use);
 		group.bytes = in_use->size * in_use->count;
 		group.blocks = in_use->count;
+		group.stale_blocks = in_use->stale;
+		group.stale_bytes = in_use->size * in_use->stale;
+		group.stale_seconds = in_use->seconds;
+		look->stale += group.stale_bytes;
 		add_group(look, &group);
 	}
 }

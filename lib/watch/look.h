@@ -23,6 +23,8 @@ struct mu_watch_group {
 	char name[MU_WATCH_NAME]; /* the same in each look: no address */
 	enum mu_watch_kind kind;
 	uint64_t bytes, blocks;
+	uint64_t stale_bytes, stale_blocks; /* not changed for long */
+	uint64_t stale_seconds; /* for how long; 0: there are none */
 };
 
 struct mu_watch_look {
@@ -43,6 +45,8 @@ struct mu_watch_look {
 	uint64_t pause_ns, total_ns;
 	uint64_t live, lost, held_free; /* bytes */
 	uint64_t live_blocks, lost_blocks;
+	uint64_t
+	    stale; /* bytes of live groups that have not changed for long */
 	unsigned typed; /* not 0: groups of kind LIVE are known */
 	size_t num_groups;
 	struct mu_watch_group groups[MU_WATCH_GROUPS];

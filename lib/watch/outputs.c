@@ -266,7 +266,7 @@ mu_watch_outputs_verdict(struct mu_watch_outputs *outputs,
     struct mu_why *why)
 {
 	const struct mu_out out = mu_out_file(outputs->lines);
-	json_t *object = mu_watch_json_verdict(result, rounds, last);
+	json_t *object = mu_watch_json_verdict(result, series, rounds, last);
 	bool ok = object != NULL;
 
 	if (ok && outputs->syslog)
@@ -277,6 +277,7 @@ mu_watch_outputs_verdict(struct mu_watch_outputs *outputs,
 		if (rounds != NULL)
 			mu_rounds_text(&out, rounds);
 		mu_watch_verdict_text(&out, result);
+		mu_watch_text_stale(&out, series);
 		if (outputs->columns >= WIDE_LAST)
 			mu_spark_lines(&out, series, result);
 		ok = true;

@@ -3,6 +3,8 @@
 #include <bsd/string.h>
 #include <string.h>
 
+#include "mu/sort.h"
+
 const char *
 mu_watch_kind_word(enum mu_watch_kind kind)
 {
@@ -110,6 +112,36 @@ add_groups(
 	series->typed |= look->typed != 0;
 }
 
+static int
+compare_stale(const void *a, const void *b)
+{
+	const struct mu_watch_group *x = a, *y = b;
+
+	return (x->stale_bytes < y->stale_bytes) -
+	    (x->stale_bytes > y->stale_bytes);
+}
+
+/* Those with the most bytes. */
+static void
+note_stale(struct mu_series *series, const struct mu_watch_look *look)
+{
+	const struct mu_watch_group *group = look->groups;
+	struct mu_watch_group *last = &series->stale[MU_SERIES_STALE - 1];
+	size_t i;
+
+	series->num_stale = 0;
+	for (i = 0; i < look->num_groups; i++, group++) {
+		if (group->stale_seconds == 0)
+			continue;
+		if (series->num_stale < MU_SERIES_STALE)
+			series->stale[series->num_stale++] = *group;
+		else if (compare_stale(group, last) < 0)
+			*last = *group;
+		mu_sort(series->stale, series->num_stale,
+		    sizeof(*series->stale), compare_stale);
+	}
+}
+
 void
 mu_series_add(struct mu_series *series, const struct mu_watch_look *look)
 {
@@ -142,4 +174,6 @@ mu_series_add(struct mu_series *series, const struct mu_watch_look *look)
 	series->totals[MU_SERIES_OUTSIDE][place] =
 	    look->anon > held ? look->anon - held : 0;
 	add_groups(series, look, place);
+	if (look->typed != 0)
+		note_stale(series, look);
 }

@@ -11,6 +11,7 @@
 
 #define MU_SERIES_LOOKS MU_KEPT_LOOKS
 #define MU_SERIES_LINES 512
+#define MU_SERIES_STALE 16
 
 struct mu_series_line {
 	char name[MU_WATCH_NAME];
@@ -39,6 +40,9 @@ struct mu_series {
 	uint64_t totals[MU_SERIES_TOTALS][MU_SERIES_LOOKS];
 	uint64_t first_live, first_lost, last_lost; /* bytes */
 	bool typed; /* a look has known live groups */
+	struct mu_watch_group stale[MU_SERIES_STALE]; /* by bytes; at the latest
+							 look that knows */
+	size_t num_stale;
 	size_t num_lines;
 	struct mu_series_line lines[MU_SERIES_LINES];
 };

@@ -118,3 +118,21 @@ mu_watch_text_message(
 		mu_put(out, ", +%s", mu_human_bytes(look->new_lost).text);
 	mu_put(out, ", stop %s", mu_human_time(look->pause_ns).text);
 }
+
+void
+mu_watch_text_stale(const struct mu_out *out, const struct mu_series *series)
+{
+	const struct mu_watch_group *group = series->stale;
+	size_t i;
+
+	for (i = 0; i < series->num_stale; i++, group++) {
+		mu_put(out, "not changed for %s: ",
+		    mu_human_time(group->stale_seconds * MU_NS_PER_SEC).text);
+		mu_put(out, "%s in %llu block%s: ",
+		    mu_human_bytes(group->stale_bytes).text,
+		    (unsigned long long)group->stale_blocks,
+		    group->stale_blocks == 1 ? "" : "s");
+		mu_put_safe(out, group->name);
+		mu_put(out, "\n");
+	}
+}

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "lib/explain/stale.h"
 #include "lib/term/human.h"
 #include "lib/term/safe_text.h"
 #include "lib/watch/await.h"
@@ -100,6 +101,7 @@ begin_anew(struct watch *watch)
 
 	judge(watch);
 	memset(watch->series, 0, sizeof(*watch->series));
+	mu_stale_forget(watch->check.explain.stale);
 	watch->restarted = true;
 	watch->restarts++;
 	watch->grown = false;
@@ -134,7 +136,8 @@ await_restart(struct watch *watch)
 static bool
 wants_types(struct watch *watch)
 {
-	if (!watch->grown && watch->rounds == NULL)
+	if (!watch->grown && watch->rounds == NULL &&
+	    watch->check.explain.stale == NULL)
 		return false;
 	if (watch->slow && ++watch->untyped < TYPED_EVERY)
 		return false;
@@ -456,6 +459,15 @@ run(struct watch *watch)
 	return end_command(watch, status);
 }
 
+/* A second at least: less is not told apart. */
+static uint32_t
+stale_seconds(const struct mu_cli_options *options)
+{
+	uint64_t seconds = (options->watch.stale_ms + 999) / 1000;
+
+	return seconds > UINT32_MAX ? UINT32_MAX : (uint32_t)seconds;
+}
+
 int
 mu_watch(const struct mu_cli_options *options, const struct mu_check *check)
 {
@@ -482,8 +494,13 @@ mu_watch(const struct mu_cli_options *options, const struct mu_check *check)
 	watch.result = calloc(1, sizeof(*watch.result));
 	if (options->watch.round != NULL)
 		watch.rounds = calloc(1, sizeof(*watch.rounds));
+	if (options->watch.stale_ms > 0)
+		watch.check.explain.stale = mu_stale_new();
+	watch.check.explain.stale_seconds = stale_seconds(options);
 	if (watch.series != NULL && watch.look != NULL &&
 	    watch.result != NULL &&
+	    (watch.check.explain.stale != NULL ||
+		options->watch.stale_ms == 0) &&
 	    (watch.rounds != NULL || options->watch.round == NULL))
 		status = run(&watch);
 	if (status < 0) {
@@ -493,6 +510,7 @@ mu_watch(const struct mu_cli_options *options, const struct mu_check *check)
 	mu_watch_subject_close(&watch.subject);
 	mu_watch_outputs_close(&watch.outputs);
 	mu_watch_signals_close(&watch.signals);
+	mu_stale_free(watch.check.explain.stale);
 	free(watch.series);
 	free(watch.look);
 	free(watch.result);

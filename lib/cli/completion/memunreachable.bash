@@ -61,7 +61,7 @@ _memunreachable() {
 		return
 		;;
 	--pointer-mask | --timeout | --max-pause | --limit | --max-memory | --workers | --backtrace-size | --why | \
-		--unit | --every | --count | --duration | --round | --rounds)
+		--unit | --stale | --every | --count | --duration | --round | --rounds)
 		return
 		;;
 	esac
@@ -86,7 +86,7 @@ _memunreachable() {
 		--children --unchecked= --backtrace --backtrace-size= --limit= --by= --contents
 		--retained --why= --all --in-use --core-out= --baseline= --write-baseline= --save= --since=
 		--format= --report= --source-root= --output= --quiet --color= --heap-dump= --diff=
-		--leaktracer= --symbolize --symbols= --html= --unit= --syslog --every= --count= --duration= --round= --rounds= --csv= --prometheus= --help --version' -- "$cur")
+		--leaktracer= --symbolize --symbols= --html= --unit= --stale= --syslog --every= --count= --duration= --round= --rounds= --csv= --prometheus= --help --version' -- "$cur")
 	[[ ${COMPREPLY-} == *= ]] && compopt -o nospace
 } &&
 	complete -F _memunreachable memunreachable

@@ -558,7 +558,7 @@ TEST(json_lines)
 	ck_assert_str_eq(
 	    json_string_value(json_object_get(object, "status")), "complete");
 	json_decref(object);
-	object = mu_watch_json_verdict(&result, NULL, &look);
+	object = mu_watch_json_verdict(&result, &series, NULL, &look);
 	ck_assert_str_eq(
 	    json_string_value(json_object_get(object, "verdict")), "leak");
 	growing = json_array_get(json_object_get(object, "growing"), 0);

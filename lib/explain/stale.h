@@ -1,0 +1,54 @@
+/*
+ * Which live blocks are as they were at earlier looks at the same process: the
+ * same bytes, and as many pointers to them. What a look knows of them is kept
+ * in memory that the looks of a watch share, as each may be in a child with the
+ * rights of the process: 16 bytes of each of at most MU_STALE_BLOCKS blocks; of
+ * more blocks every second, fourth... one stands for the others.
+ *
+ * Runs in: the command.
+ */
+#ifndef LIB_EXPLAIN_STALE_H
+#define LIB_EXPLAIN_STALE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "heapwalk/heaps/blocks.h"
+
+#define MU_STALE_BLOCKS ((size_t)1 << 21)
+
+struct mu_stale; /* of all looks */
+struct mu_explaining;
+
+/* NULL: there is no memory. */
+struct mu_stale *mu_stale_new(void);
+
+/* Begin with another process. Accepts NULL. */
+void mu_stale_forget(struct mu_stale *stale);
+void mu_stale_free(struct mu_stale *stale);
+
+/* One look. Zero: nothing is stale. */
+struct mu_stale_look {
+	struct mu_stale *stale;
+	struct mu_memory *memory;
+	uint32_t *pointers; /* to each block, by number */
+	unsigned sparse;    /* one block of 2^SPARSE is known */
+	uint32_t now;       /* in seconds */
+};
+
+/* Returns false if memory is exhausted. */
+bool mu_stale_look_open(struct mu_stale_look *look, struct mu_stale *stale,
+    const struct mu_explaining *explaining);
+
+/*
+ * For how many seconds BLOCK is known to be as it is, at least; 0: it has
+ * changed, or is not known. *BLOCKS: for how many it stands.
+ */
+uint32_t mu_stale_seconds(
+    struct mu_stale_look *look, const struct mu_block *block, size_t *blocks);
+
+/* All blocks were asked for: the next look compares with this one. */
+void mu_stale_look_end(struct mu_stale_look *look);
+
+#endif
