@@ -7,6 +7,7 @@
 #include "lib/term/human.h"
 #include "lib/view/html_text.h"
 #include "lib/watch/lines.h"
+#include "lib/watch/page_script.h"
 #include "mu/sys.h"
 
 #define WIDTH 1000.0 /* units of the large picture */
@@ -14,11 +15,13 @@
 #define SMALL_WIDTH 200.0 /* of a group's */
 #define SMALL_HEIGHT 30.0
 #define GROUPS ((size_t)50)
+#define STACKED ((size_t)5) /* live groups with areas */
 
 static const char head[] =
     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src"
-    " 'none'; style-src 'unsafe-inline'\">\n"
+    " 'none'; style-src 'unsafe-inline'; script-src '" MU_WATCH_SCRIPT_SHA256
+    "'\">\n"
     "<meta name=\"viewport\" content=\"width=device-width\">\n";
 
 static const char style[] =
@@ -27,14 +30,18 @@ static const char style[] =
     "body{font:15px/1.5 sans-serif;margin:0 auto;padding:1em;"
     "max-width:75em}\n"
     "h1{font-size:1.4em;overflow-wrap:anywhere}\n"
-    "svg{display:block;width:100%;background:#8881}\n"
+    "svg{display:block;width:100%;height:19em;background:#8881}\n"
     "svg.small{width:12em;height:2em}\n"
     ".lost{fill:#d33}.live{fill:#48c}.free{fill:#aaa}\n"
+    ".g0{fill:#2a7}.g1{fill:#e90}.g2{fill:#a5c}.g3{fill:#6bd}.g4{fill:#b85}\n"
+    ".mark{fill:currentColor;opacity:.25}\n"
     "polyline{fill:none;stroke:currentColor;stroke-width:2;"
     "vector-effect:non-scaling-stroke}\n"
     ".legend span{display:inline-block;margin-right:1.5em}\n"
     ".legend i{display:inline-block;width:1em;height:1em;"
     "margin-right:.4em;vertical-align:-.1em}\n"
+    "i.g0{background:#2a7}i.g1{background:#e90}i.g2{background:#a5c}"
+    "i.g3{background:#6bd}i.g4{background:#b85}\n"
     "i.lost{background:#d33}i.live{background:#48c}"
     "i.free{background:#aaa}\n"
     "i.rss{background:currentColor;height:.15em;vertical-align:.3em}\n"
@@ -93,7 +100,9 @@ put_area(const struct picture *picture, const char *class, const char *title,
 		put_point(picture, i, above[i]);
 	for (i = picture->looks; i-- > 0;)
 		put_point(picture, i, below[i]);
-	fprintf(picture->out, "\"><title>%s</title></polygon>\n", title);
+	fputs("\"><title>", picture->out);
+	mu_html_text(picture->out, title);
+	fputs("</title></polygon>\n", picture->out);
 }
 
 static void
@@ -116,13 +125,72 @@ put_svg(const struct picture *picture, const char *class)
 	    class, picture->width, picture->height);
 }
 
+/* The live groups that have most at the latest look, the largest first. */
+struct stacked {
+	const struct mu_series_line *lines[STACKED];
+	size_t count;
+};
+
+static void
+stack_line(
+    struct stacked *stacked, const struct mu_series_line *line, size_t at)
+{
+	size_t i = stacked->count;
+
+	if (line->kind != MU_WATCH_LIVE || line->values[at] == 0)
+		return;
+	if (i < STACKED)
+		stacked->count++;
+	else if (line->values[at] <= stacked->lines[--i]->values[at])
+		return;
+	for (; i > 0 && stacked->lines[i - 1]->values[at] < line->values[at];
+	     i--)
+		stacked->lines[i] = stacked->lines[i - 1];
+	stacked->lines[i] = line;
+}
+
+static struct stacked
+stack_groups(const struct mu_series *series)
+{
+	struct stacked stacked = { .count = 0 };
+	size_t i;
+
+	for (i = 0; i < series->num_lines; i++)
+		stack_line(&stacked, &series->lines[i], series->count - 1);
+	return stacked;
+}
+
+/* The areas of live groups, and of all else that lives, from LOW to HIGH. */
+static void
+put_live(const struct picture *picture, const struct stacked *stacked,
+    uint64_t *low, const uint64_t *high)
+{
+	uint64_t top[MU_SERIES_LOOKS];
+	char class[8];
+	size_t i, look;
+
+	for (i = 0; i < stacked->count; i++) {
+		for (look = 0; look < picture->looks; look++) {
+			top[look] = low[look] + stacked->lines[i]->values[look];
+			/* Not every look knows the groups. */
+			if (top[look] > high[look])
+				top[look] = high[look];
+		}
+		snprintf(class, sizeof(class), "g%zu", i);
+		put_area(picture, class, stacked->lines[i]->name, low, top);
+		memcpy(low, top, sizeof(top));
+	}
+	put_area(picture, "live", "in use", low, high);
+}
+
 /* Lost, live and free memory upon each other, and what is resident. */
 static void
-put_totals(FILE *out, const struct mu_series *series)
+put_totals(
+    FILE *out, const struct mu_series *series, const struct stacked *stacked)
 {
-	uint64_t none[MU_SERIES_LOOKS] = { 0 }, lost[MU_SERIES_LOOKS],
-		 live[MU_SERIES_LOOKS], all[MU_SERIES_LOOKS],
-		 resident[MU_SERIES_LOOKS];
+	uint64_t lost[MU_SERIES_LOOKS] = { 0 }, low[MU_SERIES_LOOKS] = { 0 },
+		 live[MU_SERIES_LOOKS] = { 0 }, all[MU_SERIES_LOOKS] = { 0 },
+		 resident[MU_SERIES_LOOKS] = { 0 };
 	struct picture picture = { .out = out,
 		.times = series->times_ns,
 		.looks = series->count,
@@ -141,11 +209,36 @@ put_totals(FILE *out, const struct mu_series *series)
 	fprintf(out, "<p class=\"axis\"><span>%s</span></p>\n",
 	    mu_human_bytes(picture.most).text);
 	put_svg(&picture, "");
-	put_area(&picture, "lost", "lost", none, lost);
-	put_area(&picture, "live", "in use", lost, live);
+	put_area(&picture, "lost", "lost", low, lost);
+	memcpy(low, lost, sizeof(low));
+	put_live(&picture, stacked, low, live);
 	put_area(&picture, "free", "held free", live, all);
 	put_curve(&picture, resident);
 	fputs("</svg>\n", out);
+}
+
+static void
+put_legend(
+    FILE *out, const struct mu_series *series, const struct stacked *stacked)
+{
+	size_t last = series->count - 1, i;
+
+	fprintf(out,
+	    "<p class=\"legend\"><span><i class=\"lost\"></i>lost %s</span>",
+	    mu_human_bytes(series->totals[MU_SERIES_LOST][last]).text);
+	fprintf(out, "<span><i class=\"live\"></i>in use %s</span>",
+	    mu_human_bytes(series->totals[MU_SERIES_LIVE][last]).text);
+	for (i = 0; i < stacked->count; i++) {
+		fprintf(out, "<span><i class=\"g%zu\"></i>", i);
+		mu_html_text(out, stacked->lines[i]->name);
+		fprintf(out, " %s</span>",
+		    mu_human_bytes(stacked->lines[i]->values[last]).text);
+	}
+	fprintf(out, "<span><i class=\"free\"></i>held free %s</span>",
+	    mu_human_bytes(series->totals[MU_SERIES_FREE][last]).text);
+	fputs("<span><i class=\"rss\"></i>with the memory that is not"
+	      " malloc's</span></p>\n",
+	    out);
 }
 
 static void
@@ -159,19 +252,14 @@ put_axis(FILE *out, const struct mu_watch_page *page)
 	    (page->last->mono_ns - series->times_ns[last]);
 
 	fprintf(out,
-	    "<p class=\"axis\"><span>%s</span><span>%zu looks in %s</span>"
-	    "<span>%s</span></p>\n"
-	    "<p class=\"legend\"><span><i class=\"lost\"></i>lost %s</span>",
+	    "<p class=\"axis times\" data-begin=\"%" PRIu64
+	    "\" data-end=\"%" PRIu64
+	    "\"><span>%s</span><span>%zu looks in %s; select a part to see"
+	    " more of it</span><span>%s</span></p>\n",
+	    (uint64_t)((end > span ? end - span : 0) / MU_NS_PER_MS),
+	    (uint64_t)(end / MU_NS_PER_MS),
 	    mu_watch_time(end > span ? end - span : 0).text, series->kept.taken,
-	    mu_human_time(span).text, mu_watch_time(end).text,
-	    mu_human_bytes(series->totals[MU_SERIES_LOST][last]).text);
-	fprintf(out, "<span><i class=\"live\"></i>in use %s</span>",
-	    mu_human_bytes(series->totals[MU_SERIES_LIVE][last]).text);
-	fprintf(out, "<span><i class=\"free\"></i>held free %s</span>",
-	    mu_human_bytes(series->totals[MU_SERIES_FREE][last]).text);
-	fputs("<span><i class=\"rss\"></i>with the memory that is not"
-	      " malloc's</span></p>\n",
-	    out);
+	    mu_human_time(span).text, mu_watch_time(end).text);
 }
 
 static uint64_t
@@ -260,6 +348,7 @@ put_verdict(FILE *out, const struct mu_watch_page *page)
 	char *line, *rest = text;
 
 	mu_watch_verdict_text(&to, page->result);
+	mu_watch_text_stale(&to, page->series);
 	fprintf(out, "<pre>%s", page->next_ns > 0 ? "So far: " : "");
 	while ((line = strsep(&rest, "\n")) != NULL) {
 		mu_html_text(out, line);
@@ -271,6 +360,18 @@ put_verdict(FILE *out, const struct mu_watch_page *page)
 		    "<p>Restarted %zu time%s; the curves are of the latest"
 		    " process.</p>\n",
 		    page->restarts, page->restarts == 1 ? "" : "s");
+}
+
+static void
+put_pictures(FILE *out, const struct mu_watch_page *page)
+{
+	const struct stacked stacked = stack_groups(page->series);
+
+	put_totals(out, page->series, &stacked);
+	put_axis(out, page);
+	put_legend(out, page->series, &stacked);
+	put_groups(out, page->series);
+	fprintf(out, "<script>%s</script>\n", mu_watch_script);
 }
 
 void
@@ -288,9 +389,7 @@ mu_watch_page(FILE *out, const struct mu_watch_page *page)
 	fprintf(out, ", process %d</h1>\n", (int)page->last->pid);
 	put_verdict(out, page);
 	if (page->series->count > 0) {
-		put_totals(out, page->series);
-		put_axis(out, page);
-		put_groups(out, page->series);
+		put_pictures(out, page);
 	}
 	fputs("</body>\n</html>\n", out);
 }

@@ -1,6 +1,6 @@
 /*
- * A watch as a page: curves of what is lost, in use and held free, and of each
- * group. It needs no network and no script.
+ * A watch as a page: areas of what is lost, in use by group and held free, and
+ * the curve of each group. It needs no network.
  *
  * Runs in: the command.
  */
