@@ -13,13 +13,13 @@ flags="-std=gnu11 -D_GNU_SOURCE -O1 -g -Iinclude -I.
 command -v clang >/dev/null || { echo "SKIPPED: fuzz: no clang"; exit 77; }
 mkdir -p "$build/objects"
 rm -f "$build/library.a"
-for source in "$@"; do
-	object=$build/objects/$(echo "$source" | tr / _).o
-	# shellcheck disable=SC2086
-	clang $flags -fsanitize=fuzzer-no-link -c -o "$object" "$source" ||
-		exit 1
-	ar rcs "$build/library.a" "$object"
-done
+export build flags
+# shellcheck disable=SC2016 # the inner shell expands these
+printf '%s\n' "$@" | xargs -P "$(nproc)" -n 1 sh -c '
+	clang $flags -fsanitize=fuzzer-no-link -c -o \
+		"$build/objects/$(echo "$0" | tr / _).o" "$0" || exit 255' || exit 1
+printf '%s\n' "$@" | tr / _ | sed "s|.*|$build/objects/&.o|" |
+	xargs ar rcs "$build/library.a"
 
 # libdw 0.188 reads strings of damaged DWARF beyond their section; the helper's
 # limits are for that. It keeps what it had when a fault left it.
