@@ -83,6 +83,25 @@ report --core "$core" >"$work/answer"
 has "$work/answer" "10 × 1000 bytes"
 [ -s "$work/lost" ] || fail "nothing was lost"
 
+# All files are put in their places, or none is left, whichever cannot be made.
+name="several files"
+mkdir "$work/files"
+three() {
+	"$command" -q -o "$work/end" --write-baseline "$work/$1/baseline" \
+	    --core-out "$work/$2/core" --save "$work/$3/look" -- true \
+	    >"$work/answer" 2>&1
+}
+for folders in "none files files" "files none files" "files files none"; do
+	# shellcheck disable=SC2086 # words
+	three $folders
+	[ $? -eq 3 ] || fail "$folders: status"
+	[ -z "$(ls -A "$work/files")" ] || fail "$folders: $(ls -A "$work/files")"
+done
+three files files files || fail "status $?"
+[ "$(echo "$work"/files/*)" = \
+    "$work/files/baseline $work/files/core $work/files/look" ] ||
+	fail "$(ls -A "$work/files")"
+
 if g++ -std=c++17 -g -O1 -I. tests/live/command/looks/program.cc \
     -o "$work/program" 2>"$work/errors"; then
 	hold "$work/program"
