@@ -3,10 +3,14 @@
 #include <string.h>
 
 #include "heapwalk/fold/contents.h"
+#include "heapwalk/recorded/recorded.h"
 #include "heapwalk/subject/deadline.h"
+
+#define FRAMES ((size_t)64) /* that are compared */
 
 struct leaving_out {
 	struct mu_memory *memory;
+	const struct mu_recorder *recorder;
 	const struct mu_known *known;
 	size_t count, next;
 	struct mu_deadline deadline;
@@ -24,21 +28,43 @@ mu_known_word(struct mu_memory *memory, const struct mu_block *block)
 	return word;
 }
 
+uint32_t
+mu_known_stack(const struct mu_recorder *recorder, struct mu_range block)
+{
+	uint64_t hash = 0xcbf29ce484222325ull; /* FNV-1a, by words */
+	struct mu_recorded_block found;
+	uintptr_t frames[FRAMES];
+	size_t i, count;
+
+	if (recorder == NULL || !mu_recorder_find(recorder, block, &found))
+		return 0;
+	count = mu_recorder_stack(recorder, found.stack, frames, FRAMES);
+	for (i = 0; i < count; i++)
+		hash = (hash ^ frames[i]) * 0x100000001b3ull;
+	return count == 0 ? 0 : (uint32_t)(hash >> 32 ^ hash) | 1;
+}
+
 /* A block that was freed, allocated again and lost again is a new one. */
 static bool
-is_same(struct mu_memory *memory, const struct mu_known *known,
+is_same(const struct leaving_out *leaving_out, const struct mu_known *known,
     const struct mu_block *block)
 {
 	uint64_t word;
+	uint32_t stack;
 
 	if (known->range.begin != block->range.begin ||
 	    known->range.end != block->range.end)
 		return false;
 	if (known->by == MU_KNOWN_RANGE)
 		return true;
-	word = mu_known_word(memory, block);
-	return known->word ==
-	    (known->by == MU_KNOWN_MARK ? mu_known_mark(word) : word);
+	word = mu_known_word(leaving_out->memory, block);
+	if (known->word !=
+	    (known->by == MU_KNOWN_MARK ? mu_known_mark(word) : word))
+		return false;
+	stack = known->stack == 0
+	    ? 0
+	    : mu_known_stack(leaving_out->recorder, block->range);
+	return stack == 0 || stack == known->stack;
 }
 
 static bool
@@ -52,8 +78,7 @@ mark_if_known(void *ctx, const struct mu_block *block)
 	    i < leaving_out->count && known[i].range.begin < block->range.begin)
 		i++;
 	leaving_out->next = i;
-	if (i < leaving_out->count &&
-	    is_same(leaving_out->memory, &known[i], block))
+	if (i < leaving_out->count && is_same(leaving_out, &known[i], block))
 		mu_block_mark(block);
 	return !mu_deadline_passed(&leaving_out->deadline, 1);
 }
@@ -63,6 +88,7 @@ mu_known_leave_out(const struct mu_blocks *blocks, struct mu_memory *memory,
     const struct mu_known *known, size_t count, uint64_t deadline_ns)
 {
 	struct leaving_out leaving_out = { .memory = memory,
+		.recorder = blocks->recorder,
 		.known = known,
 		.count = count,
 		.deadline = { .ns = deadline_ns } };

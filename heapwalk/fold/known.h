@@ -19,6 +19,7 @@ struct mu_known {
 	struct mu_range range; /* usable bytes */
 	uint64_t word;
 	enum mu_known_by by;
+	uint32_t stack; /* mu_known_stack(); 0: not known */
 };
 
 /*
@@ -35,9 +36,16 @@ mu_known_mark(uint64_t word)
 uint64_t mu_known_word(struct mu_memory *memory, const struct mu_block *block);
 
 /*
+ * A hash of the stack that allocated BLOCK, usable bytes, as RECORDER, which
+ * may be NULL, knows it; 0: it does not.
+ */
+uint32_t mu_known_stack(
+    const struct mu_recorder *recorder, struct mu_range block);
+
+/*
  * Blocks were marked. Mark those of KNOWN (by address) that are still
- * unreachable, of the same size and with the same first word; what they lead to
- * stays as it is. Blocks must still be readable through MEMORY.
+ * unreachable, of the same size and with the same first word and stack; what
+ * they lead to stays as it is. Blocks must still be readable through MEMORY.
  * MU_ERR_TIMEOUT: DEADLINE_NS (CLOCK_MONOTONIC) passed.
  */
 enum mu_status mu_known_leave_out(const struct mu_blocks *blocks,

@@ -12,12 +12,13 @@
 
 static bool
 add(struct mu_since *since, struct mu_range range, uint64_t mark,
-    enum mu_known_by by)
+    enum mu_known_by by, uint32_t stack)
 {
 	if (!mu_array_room(
 		since->known, since->count, since->max, 256, SIZE_MAX))
 		return false;
-	since->known[since->count++] = (struct mu_known) { range, mark, by };
+	since->known[since->count++] =
+	    (struct mu_known) { range, mark, by, stack };
 	return true;
 }
 
@@ -28,7 +29,8 @@ take_lost(struct mu_since *since, const struct mu_look_file *look,
 	size_t i;
 
 	for (i = 0; i < look->num_lost; i++)
-		if (!add(since, look->lost[i], look->marks[i], MU_KNOWN_MARK))
+		if (!add(since, look->lost[i], look->marks[i], MU_KNOWN_MARK,
+			mu_known_stack(look->saved.recorder, look->lost[i])))
 			return mu_why(why, MU_ERR_NO_MEMORY,
 			    "no memory for the blocks of %s",
 			    mu_safe_argument(file).text);
@@ -68,7 +70,7 @@ take_entry(struct mu_since *since, const json_t *entry)
 	range.begin = (uintptr_t)strtoull(text, &end, 16);
 	range.end = range.begin + (uintptr_t)size;
 	return *end == '\0' && range.end > range.begin &&
-	    add(since, range, 0, MU_KNOWN_RANGE);
+	    add(since, range, 0, MU_KNOWN_RANGE, 0);
 }
 
 static enum mu_status

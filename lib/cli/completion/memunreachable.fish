@@ -55,6 +55,7 @@ complete -c memunreachable -l round -x -d "watch: look after each run of a comma
 complete -c memunreachable -l rounds -x -d "watch: so many runs"
 complete -c memunreachable -l csv -r -F -d "watch: a table of the looks"
 complete -c memunreachable -l prometheus -r -F -d "watch: the latest look"
+complete -c memunreachable -l unit -x -d "watch: a unit of systemd"
 complete -c memunreachable -l stale -x -d "watch: what did not change (30m, 2h)"
 complete -c memunreachable -l syslog -d "watch: also send each look to the journal"
 complete -c memunreachable -s h -l help -d "usage"
