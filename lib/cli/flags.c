@@ -236,7 +236,15 @@ is_number(const char *text)
 	return text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
 }
 
-/* A watch takes a name, or that of a UNIT, as well. */
+/* Certainly no mistyped number. */
+static bool
+is_name(const char *text)
+{
+	return (text[0] >= 'a' && text[0] <= 'z') ||
+	    (text[0] >= 'A' && text[0] <= 'Z') || text[0] == '_';
+}
+
+/* A watch takes that of a UNIT as well. */
 static enum mu_status
 take_name(struct mu_cli_options *options, const struct mu_cli_value *value,
     bool unit, struct mu_why *why)
@@ -269,7 +277,8 @@ take_pid(struct mu_cli_options *options, const struct mu_cli_value *value,
 	struct mu_token token = { value->text, strlen(value->text) };
 	uint64_t pid;
 
-	if (options->watch.wanted && !is_number(value->text))
+	if (options->watch.wanted ? !is_number(value->text)
+				  : is_name(value->text))
 		return take_name(options, value, false, why);
 	if (!mu_token_number(token, PID_MAX, &pid) || pid == 0)
 		return expected(
@@ -492,6 +501,21 @@ take_log(struct mu_cli_options *options, const struct mu_cli_value *value,
 	return read_file_name(value, &options->log, why);
 }
 
+/* It implies --children. */
+static enum mu_status
+take_program(struct mu_cli_options *options, const struct mu_cli_value *value,
+    struct mu_why *why)
+{
+	/* It is passed on in the library's options. */
+	if (value->text[0] == '\0' || strpbrk(value->text, "'/") != NULL)
+		return expected(value,
+		    "the name of a program, or a pattern such as 'test_*'",
+		    why);
+	options->only_program = value->text;
+	options->children = true;
+	return MU_OK;
+}
+
 /* The earlier dump comes first; the later one is the next word. */
 static enum mu_status
 take_diff(struct mu_cli_options *options, const struct mu_cli_value *value,
@@ -563,6 +587,7 @@ const struct mu_cli_flag mu_cli_flags[] = {
 	    .words = colors },
 	{ "signal", REQ, X, .take = take_signal },
 	{ "children", NO, X, .take = take_true, AT(children) },
+	{ "only-program", REQ, X, .take = take_program },
 	{ "unchecked", REQ, X, .take = take_unchecked, .words = unchecked },
 	{ "backtrace", OPT, X, .take = take_frames },
 	{ "backtrace-size", REQ, X, .take = take_sizes },
@@ -601,7 +626,7 @@ const struct mu_cli_flag mu_cli_flags[] = {
 	{ "prometheus", REQ, W, .take = take_file, AT(watch.prometheus) },
 	{ "stale", REQ, W, .take = take_time, AT(watch.stale_ms) },
 	{ "syslog", NO, W, .take = take_true, AT(watch.syslog) },
-	{ "help", NO, ~0u, .letter = 'h' },
+	{ "help", OPT, ~0u, .letter = 'h' },
 	{ "version", NO, ~0u, .letter = 'V' },
 	{ .name = NULL },
 };

@@ -7,10 +7,10 @@
 #include "lib/command/configured.h"
 
 static const char usage[] =
-    "Usage: memunreachable [OPTION]... -p PID\n"
+    "Usage: memunreachable [OPTION]... [-p] PID, or -p NAME\n"
     "       memunreachable [OPTION]... --core FILE [--exe"
     " FILE] [--sysroot DIR]\n"
-    "       memunreachable [OPTION]... -- COMMAND [ARG]...\n"
+    "       memunreachable [OPTION]... [--] COMMAND [ARG]...\n"
     "       memunreachable [OPTION]... LOOK\n"
     "       memunreachable watch [OPTION]... {-p PID | -p NAME | --unit=NAME |\n"
     "                                         -- COMMAND}\n"
@@ -26,8 +26,8 @@ static const char usage[] =
 
 static const char subjects[] =
     "What to check:\n"
-    "  -p, --pid=PID          a process, as it is, without"
-    " preparation\n"
+    "  -p, --pid=PID          a process, as it is, without preparation; or"
+    " its name\n"
     "      --core=FILE        a core file; may be"
     " compressed\n"
     "      --exe=FILE         the program that left the"
@@ -90,6 +90,9 @@ static const char commands[] =
     " arrives: USR2, RTMIN+5\n"
     "      --children         also check the processes"
     " that it starts\n"
+    "      --only-program=PATTERN\n"
+    "                         check only programs of this name, of all it"
+    " starts\n"
     "      --unchecked=WHAT   if it cannot be checked: fail (status 3) or"
     " ok\n"
     "                         (default fail)\n"
@@ -164,9 +167,10 @@ static const char watching[] =
     "\n"
     "\n";
 
-static const char others[] = "  -h, --help             show this help\n"
-			     "  -V, --version          show the version\n"
-			     "\n";
+static const char others[] =
+    "  -h, --help[=all]       show the first, or all options\n"
+    "  -V, --version          show the version\n"
+    "\n";
 
 static const char statuses[] =
     "Exit status: 0 no leaks, 23 leaks, 2 bad usage, 3 could not check, 4"
@@ -175,9 +179,54 @@ static const char statuses[] =
     " 0.\n"
     "Heap dumps never give 23.\n";
 
+/* What most need, on two screens of 24 lines. */
+static const char first[] =
+    "Usage: memunreachable [OPTION]... PID\n"
+    "       memunreachable [OPTION]... PROGRAM [ARG]...\n"
+    "       memunreachable [OPTION]... --core=FILE\n"
+    "       memunreachable [OPTION]... LOOK\n"
+    "       memunreachable watch [OPTION]... {PID | -p NAME | -- PROGRAM}\n"
+    "Find malloc blocks that nothing points to any more: in a running process,"
+    " at\n"
+    "the end of a program, in a core file.\n"
+    "\n"
+    "  -p, --pid=PID, -p NAME a process, as it is, without preparation\n"
+    "      -- PROGRAM [ARG]   run this, and report at its end\n"
+    "      --backtrace        record who allocates, in PROGRAM\n"
+    "      --children         also check the processes that PROGRAM starts\n"
+    "      --only-program=PATTERN\n"
+    "                         of these only programs of this name\n"
+    "      --core=FILE        a core file; --exe=FILE is its program\n"
+    "      --doctor[=PID]     what would prevent a check, and what helps\n"
+    "\n"
+    "      --retained         show the largest holders of the heap\n"
+    "      --why=ADDR         show the path from a root to this block, or to"
+    " those\n"
+    "                         of a type: --why=TYPE\n"
+    "      --in-use           show what lives, by size, type and stack\n"
+    "      --limit=N          show at most N groups or entries (default 100)\n"
+    "      --baseline=FILE    groups in this file are known, and do not fail\n"
+    "      --save=FILE        also save the look, to be shown later as LOOK\n"
+    "      --format=FORMAT    text, json, html, sarif, junit, github, gitlab,\n"
+    "                         folded, pprof, lsan, markdown (default text)\n"
+    "      --report=FORMAT:FILE\n"
+    "                         write one more report; may be repeated\n"
+    "  -o, --output=FILE      write to FILE, with mode 0600\n"
+    "  -q, --quiet            show no progress\n"
+    "  -h, --help[=all]       show this help, or all options\n"
+    "  -V, --version          show the version\n"
+    "\n"
+    "Recorders: --heap-dump, --diff, --leaktracer, --symbolize.\n"
+    "\n";
+
 void
-mu_cli_help(FILE *out)
+mu_cli_help(FILE *out, bool all)
 {
+	if (!all) {
+		fputs(first, out);
+		fputs(statuses, out);
+		return;
+	}
 	fputs(usage, out);
 	fputs(subjects, out);
 	fputs(recorded, out);

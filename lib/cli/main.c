@@ -12,7 +12,9 @@
 #include "lib/cli/frame_filter.h"
 #include "lib/compare/compare.h"
 #include "lib/doctor/doctor.h"
+#include "lib/term/safe_text.h"
 #include "lib/view/view.h"
+#include "lib/watch/subject.h"
 #include "lib/watch/watch.h"
 #include "lib/writers/exit_status.h"
 
@@ -177,6 +179,32 @@ judge_stack(struct mu_why *why)
 	    (size_t)stack.rlim_cur / 1024, STACK_NEEDED / 1024);
 }
 
+/* -p NAME */
+static enum mu_status
+find_process(struct mu_cli_options *options, struct mu_why *why)
+{
+	const struct mu_watch_search *search = &options->watch.search;
+	struct mu_watch_subject subject;
+	bool found;
+
+	if (search->name == NULL || options->watch.wanted)
+		return MU_OK;
+	found = mu_watch_subject_find(&subject, search, 0);
+	options->pid = subject.pid;
+	mu_watch_subject_close(&subject);
+	if (!found)
+		return mu_why(why, MU_ERR_TARGET_GONE,
+		    "no process has the name %s",
+		    mu_safe_argument(search->name).text);
+	if (subject.same_name == 1)
+		return MU_OK;
+	return mu_why(why, MU_ERR_ARGUMENT,
+	    "%zu processes have the name %s" MU_CURE
+	    "give the number of one, such as -p %d, the oldest",
+	    subject.same_name, mu_safe_argument(search->name).text,
+	    subject.pid);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -198,11 +226,11 @@ main(int argc, char **argv)
 	 */
 	if (options.subject != MU_CLI_COMMAND)
 		signal(SIGXFSZ, SIG_IGN);
-	if (judge_stack(&why) != MU_OK)
+	if (judge_stack(&why) != MU_OK || find_process(&options, &why) != MU_OK)
 		return mu_cli_complain(MU_EXIT_UNCHECKED, &why);
 	switch (options.subject) {
 	case MU_CLI_HELP:
-		mu_cli_help(stdout);
+		mu_cli_help(stdout, options.help_all);
 		return mu_output_flush(stdout) ? MU_EXIT_CLEAN
 					       : MU_EXIT_UNCHECKED;
 	case MU_CLI_VERSION:

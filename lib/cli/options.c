@@ -12,7 +12,8 @@
 #define WATCH_ROUNDS 5
 #define BASELINE_LIMIT 10000 /* groups */
 
-#define LONG 256 /* above letters: an index of mu_cli_flags */
+#define NAME_MOST 32 /* bytes of an option's name */
+#define LONG 256     /* above letters: an index of mu_cli_flags */
 
 struct parse {
 	struct mu_cli_options *options;
@@ -51,7 +52,9 @@ is_wanted(const struct mu_cli_options *options, bool doctor,
 	case MU_CLI_WATCH:
 		return false;
 	case MU_CLI_PROCESS:
-		return options->pid != 0 && !doctor;
+		return (options->pid != 0 ||
+			   options->watch.search.name != NULL) &&
+		    !doctor;
 	case MU_CLI_DOCTOR:
 		return doctor;
 	case MU_CLI_CORE:
@@ -93,8 +96,8 @@ cli_subject_choose(
 	}
 	if (chosen == NULL)
 		return mu_why(why, MU_ERR_ARGUMENT,
-		    "nothing to look at" MU_CURE "give -p PID, --core FILE or"
-		    " -- COMMAND");
+		    "nothing to look at" MU_CURE
+		    "give a PID, --core FILE or a COMMAND");
 	options->subject = chosen->subject;
 	if (options->subject == MU_CLI_DIFF && options->diff_after == NULL)
 		return mu_why(why, MU_ERR_ARGUMENT,
@@ -156,6 +159,57 @@ take(struct parse *parse, const struct mu_cli_flag *flag, const char *text)
 	return flag->take(parse->options, &value, parse->why);
 }
 
+/*
+ * How many letters have to be added, removed or replaced, or to change places
+ * with the next one, to make B of the first LENGTH bytes of A.
+ */
+static size_t
+distance(const char *a, size_t length, const char *b)
+{
+	size_t rows[3][NAME_MOST + 1] = { { 0 } }, i, j;
+	size_t *row = rows[0], *last = rows[1], *before = rows[2], *spare;
+
+	for (j = 0; j <= strlen(b); j++)
+		row[j] = j;
+	for (i = 1; i <= length; i++) {
+		spare = before;
+		before = last;
+		last = row;
+		row = spare;
+		row[0] = i;
+		for (j = 1; j <= strlen(b); j++) {
+			row[j] = last[j - 1] + (a[i - 1] != b[j - 1]);
+			if (last[j] + 1 < row[j])
+				row[j] = last[j] + 1;
+			if (row[j - 1] + 1 < row[j])
+				row[j] = row[j - 1] + 1;
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
+			    a[i - 2] == b[j - 1] && before[j - 2] + 1 < row[j])
+				row[j] = before[j - 2] + 1;
+		}
+	}
+	return row[strlen(b)];
+}
+
+/* The option that NAME, of LENGTH bytes, may be meant to be; or NULL. */
+static const char *
+nearest(const char *name, size_t length)
+{
+	size_t i, least = length / 3 + 1, at;
+	const char *found = NULL;
+
+	if (length < 2 || length > NAME_MOST)
+		return NULL;
+	for (i = 0; i < MU_CLI_NUM_FLAGS; i++) {
+		at = distance(name, length, mu_cli_flags[i].name);
+		if (at < least) {
+			least = at;
+			found = mu_cli_flags[i].name;
+		}
+	}
+	return found;
+}
+
 /* ARGUMENT is a prefix of several names, or of none. */
 static enum mu_status
 unclear(struct parse *parse, const char *argument)
@@ -163,15 +217,21 @@ unclear(struct parse *parse, const char *argument)
 	size_t i, length = strcspn(argument + 2, "=");
 	char list[128] = "";
 	struct mu_text text = { list, sizeof(list), 0 };
+	const char *near;
 
 	for (i = 0; i < MU_CLI_NUM_FLAGS; i++) {
 		if (strncmp(mu_cli_flags[i].name, argument + 2, length) == 0)
 			mu_text_add(&text, "%s--%s",
 			    text.length > 0 ? ", " : "", mu_cli_flags[i].name);
 	}
-	if (text.length == 0)
-		return mu_why(parse->why, MU_ERR_ARGUMENT, "no such option: %s",
-		    mu_safe_argument(argument).text);
+	if (text.length == 0) {
+		near = nearest(argument + 2, length);
+		return mu_why(parse->why, MU_ERR_ARGUMENT,
+		    near == NULL ? "no such option: %s"
+				 : "no such option: %s" MU_CURE
+				   "did you mean --%s?",
+		    mu_safe_argument(argument).text, near);
+	}
 	return mu_why(parse->why, MU_ERR_ARGUMENT, "%s could be %s",
 	    mu_safe_argument(argument).text, list);
 }
@@ -270,6 +330,13 @@ take_flags(struct parse *parse, int argc, char **argv)
 			return unknown(parse, argv[optind - 1]);
 		flag = flag_of(value);
 		parse->given[flag - mu_cli_flags] = true;
+		if (is(flag, "help") && optarg != NULL &&
+		    strcmp(optarg, "all") != 0)
+			return mu_why(parse->why, MU_ERR_ARGUMENT,
+			    "--help=%s: expected all",
+			    mu_safe_argument(optarg).text);
+		if (is(flag, "help"))
+			parse->options->help_all = optarg != NULL;
 		if (flag->take == NULL)
 			break;
 		status = take(parse, flag, optarg);
@@ -279,8 +346,24 @@ take_flags(struct parse *parse, int argc, char **argv)
 	return status;
 }
 
+static bool
+has_subject(const struct parse *parse)
+{
+	const struct mu_cli_options *options = parse->options;
+	bool doctor = is_given(parse, "doctor");
+	size_t i;
+
+	if (options->watch.wanted)
+		return options->pid != 0 || options->watch.search.name != NULL;
+	for (i = 0; i < NUM_SUBJECTS; i++)
+		if (is_wanted(options, doctor, subjects[i].subject))
+			return true;
+	return false;
+}
+
 /*
- * Take the remaining words: COMMAND, or the word after --doctor or --symbolize.
+ * Take the remaining words: COMMAND, a PID, or the word after --doctor or
+ * --symbolize.
  */
 static enum mu_status
 take_rest(struct parse *parse, int argc, char **argv)
@@ -302,6 +385,13 @@ take_rest(struct parse *parse, int argc, char **argv)
 		    (is(&mu_cli_flags[i], "doctor") ||
 			is(&mu_cli_flags[i], "symbolize")))
 			return take(parse, &mu_cli_flags[i], argv[optind]);
+	if (!has_subject(parse) && optind + 1 == argc &&
+	    argv[optind][strspn(argv[optind], "0123456789")] == '\0')
+		return take(parse, flag_of('p'), argv[optind]);
+	if (!has_subject(parse) && argv[optind][0] != '\0') {
+		options->command = argv + optind;
+		return MU_OK;
+	}
 	return mu_why(parse->why, MU_ERR_ARGUMENT,
 	    "%s is neither an option nor a saved look" MU_CURE
 	    "a process is given by -p PID, a command to run"

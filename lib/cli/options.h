@@ -71,6 +71,7 @@ struct mu_cli_options {
 	size_t max_memory, workers; /* 0: not given */
 	int signal;                 /* 0: none */
 	bool contents, quiet, children;
+	bool help_all;             /* --help=all */
 	struct mu_explain explain; /* --retained, --why, --all, --in-use */
 	bool unchecked_ok;         /* --unchecked=ok */
 	int exitcode;              /* if a command has leaks */
@@ -87,6 +88,7 @@ struct mu_cli_options {
 	/* Files; NULL: not given. */
 	const char *baseline, *write_baseline, *core_out;
 	const char *source_root;        /* a folder; NULL: not given */
+	const char *only_program;       /* a pattern; NULL: not given */
 	struct mu_cli_reports *reports; /* --report; points to OWN_REPORTS */
 	struct mu_cli_reports own_reports;
 
@@ -107,8 +109,9 @@ enum mu_status mu_cli_options_parse(struct mu_cli_options *options,
     const char *environment, struct mu_text *warnings, int argc, char **argv,
     struct mu_why *why);
 
-/* lib/cli/help.c: print the text of --help and --version. */
-void mu_cli_help(FILE *out);
+/* lib/cli/help.c: print the text of --help, of two screens or ALL, and
+ * --version. */
+void mu_cli_help(FILE *out, bool all);
 void mu_cli_version(FILE *out);
 
 #endif

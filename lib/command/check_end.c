@@ -199,9 +199,8 @@ note(void *subject, struct mu_check_look *look)
 	if (!still_there(ending->stopped))
 		look->status = mu_why(&look->why, MU_ERR_TARGET_GONE,
 		    "it was killed while it was looked at");
-	else if (mu_is_reaped(ending->snap.mappings,
-		     ending->snap.num_mappings, ending->remote.page_size,
-		     ending->memory, ending->pagemap))
+	else if (mu_is_reaped(ending->snap.mappings, ending->snap.num_mappings,
+		     ending->remote.page_size, ending->memory, ending->pagemap))
 		look->status = mu_why(&look->why, MU_ERR_NO_MEMORY,
 		    "the kernel freed the memory of the ending process, as its"
 		    " cgroup or the machine has none left" MU_CURE

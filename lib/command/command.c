@@ -1,6 +1,9 @@
 #include "lib/command/command.h"
 
 #include <bsd/string.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -11,7 +14,9 @@
 #include "lib/command/run.h"
 #include "lib/command/unpreload.h"
 #include "lib/since/baseline.h"
+#include "lib/term/safe_text.h"
 #include "lib/writers/exit_status.h"
+#include "mu/sys.h"
 #include "mu/text.h"
 #include "ptrace/live/proc.h"
 
@@ -65,6 +70,31 @@ report_daemon(struct mu_command_run *run)
 		mu_proc_numbers("/proc", report_copy, run);
 }
 
+/* --only-program: not the program that PID executes. */
+static bool
+is_left_out(struct mu_command_run *run, pid_t pid)
+{
+	const char *pattern = run->options->only_program, *slash;
+	char path[PATH_MAX], name[64], comm[32];
+	ssize_t length;
+
+	if (pattern == NULL)
+		return false;
+	mu_proc_program(pid, path, sizeof(path));
+	slash = strrchr(path, '/');
+	mu_text_format(name, sizeof(name), "/proc/%d/comm", (int)pid);
+	length = mu_sys_read_file(AT_FDCWD, name, comm, sizeof(comm) - 1);
+	comm[length > 0 ? length : 0] = '\0';
+	comm[strcspn(comm, "\n")] = '\0';
+	if (fnmatch(pattern, slash != NULL ? slash + 1 : path, 0) == 0 ||
+	    fnmatch(pattern, comm, 0) == 0) {
+		run->only_found = true;
+		return false;
+	}
+	mu_command_end_report_drop(run->report.answers, pid);
+	return true;
+}
+
 /* trace.ended: a process has reached its end. */
 static void
 take_end(void *ctx, const struct mu_threads *threads, size_t missed)
@@ -78,6 +108,10 @@ take_end(void *ctx, const struct mu_threads *threads, size_t missed)
 	if (threads->pid == run->pid)
 		mu_command_report_show(
 		    &run->report, run->pid, run->command->log);
+	if (is_left_out(run, threads->pid)) {
+		run->checked |= threads->pid == run->pid;
+		return;
+	}
 	mu_command_end_report(
 	    &check, run->report.answers, threads, missed, &answer);
 	if (run->command->judge != NULL)
@@ -102,6 +136,21 @@ take_end(void *ctx, const struct mu_threads *threads, size_t missed)
 	}
 	run->command->show(run->command->ctx, &answer);
 	mu_check_release(&answer);
+}
+
+/* A pattern that matches nothing has checked nothing. */
+static void
+judge_only(struct mu_command_run *run)
+{
+	const char *pattern = run->options->only_program;
+
+	if (pattern == NULL || run->only_found)
+		return;
+	fprintf(stderr,
+	    "memunreachable: not checked: no program that ended has the name"
+	    " %s\n",
+	    mu_safe_argument(pattern).text);
+	run->end->unchecked = true;
 }
 
 /* There will be no other report of PID. */
@@ -196,6 +245,7 @@ mu_command_run(const struct mu_command *command, struct mu_command_end *end,
 		run.checked |= mu_command_report_show_all(
 				   &run.report, run.pid, command->log) &&
 		    !run.traced;
+		judge_only(&run);
 		end->unchecked |= !run.checked;
 		if (!run.checked)
 			explain_silence(&run);

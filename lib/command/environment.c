@@ -67,6 +67,8 @@ add_options(FILE *out, const struct mu_cli_options *options)
 		fprintf(out, ":max_memory=%zu", options->max_memory);
 	if (options->workers != 0)
 		fprintf(out, ":workers=%zu", options->workers);
+	if (options->only_program != NULL)
+		fprintf(out, ":only_program='%s'", options->only_program);
 	fputs(options->passed_on, out);
 }
 

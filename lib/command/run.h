@@ -25,10 +25,11 @@ struct mu_command_run {
 	pid_t pid;
 	bool outside; /* no library can be preloaded: it must be traced */
 	struct mu_why outside_why;
-	bool traced;  /* otherwise only its library reports */
-	bool ended;   /* the command itself has ended */
-	bool checked; /* it has ended with an answer */
-	bool told;    /* why there will be none */
+	bool traced;     /* otherwise only its library reports */
+	bool ended;      /* the command itself has ended */
+	bool only_found; /* a process that --only-program names */
+	bool checked;    /* it has ended with an answer */
+	bool told;       /* why there will be none */
 	char path[PATH_MAX], library[PATH_MAX];
 	char recorder[PATH_MAX];   /* "" if not wanted */
 	char program[PATH_MAX];    /* its program at the end; "" if not known */

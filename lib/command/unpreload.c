@@ -42,8 +42,8 @@ find_environment(pid_t pid, struct mu_range *range)
 
 /* Overwrite NAME in the list [AT, END), which is at ADDRESS. */
 static void
-remove_name(int memory, char *at, char *end, uintptr_t address,
-    const char *name)
+remove_name(
+    int memory, char *at, char *end, uintptr_t address, const char *name)
 {
 	size_t length = strlen(name), i;
 	char *begin = at;
@@ -73,10 +73,10 @@ edit(int memory, struct mu_range range, char *text, const char *library,
 			continue;
 		value = at + strlen(VARIABLE);
 		address = range.begin + (uintptr_t)(value - text);
-		remove_name(memory, value, value + strlen(value), address,
-		    library);
-		remove_name(memory, value, value + strlen(value), address,
-		    recorder);
+		remove_name(
+		    memory, value, value + strlen(value), address, library);
+		remove_name(
+		    memory, value, value + strlen(value), address, recorder);
 	}
 }
 

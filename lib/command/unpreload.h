@@ -16,7 +16,6 @@
  * Replace LIBRARY and RECORDER ("" if there is none) in each LD_PRELOAD of
  * PID's environment by colons. PID is stopped at its execve().
  */
-void mu_command_unpreload(
-    pid_t pid, const char *library, const char *recorder);
+void mu_command_unpreload(pid_t pid, const char *library, const char *recorder);
 
 #endif

@@ -1,5 +1,6 @@
 #include "lib/pass/exit_check.h"
 
+#include <fnmatch.h>
 #include <limits.h>
 #include <stdlib.h>
 
@@ -23,6 +24,11 @@ extern const char __libc_single_threaded __attribute__((weak));
 bool
 mu_exit_check_concerns(const struct mu_options *options)
 {
+	const char *name = program_invocation_short_name;
+
+	if (options->only_program[0] != '\0' && name != NULL &&
+	    fnmatch(options->only_program, name, 0) != 0)
+		return false;
 	return options->only_pid == 0 ||
 	    options->only_pid == (size_t)mu_sys_getpid();
 }

@@ -226,6 +226,20 @@ warn(struct mu_text *warnings, const struct entry *entry, const char *what,
 	    shown(entry->value, value, sizeof(value)), what, words);
 }
 
+/* True if VALUE goes on with another option: "1,exitcode=3". */
+static bool
+has_more(struct mu_token value)
+{
+	size_t i = 0;
+
+	if (value.text == NULL)
+		return false;
+	while (i < value.length && strchr(",; |&", value.text[i]) == NULL)
+		i++;
+	return i < value.length &&
+	    memchr(value.text + i, '=', value.length - i) != NULL;
+}
+
 /* Returns false after a warning. */
 static bool
 apply(struct mu_options *options, const struct entry *entry,
@@ -247,7 +261,10 @@ apply(struct mu_options *options, const struct entry *entry,
 		return false;
 	}
 #undef APPLY
-	if (expected != NULL)
+	if (expected != NULL && has_more(entry->value))
+		warn(warnings, entry, "options are separated by ':'; expected ",
+		    expected);
+	else if (expected != NULL)
 		warn(warnings, entry, "expected ", expected);
 	return expected == NULL;
 }

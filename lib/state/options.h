@@ -62,6 +62,9 @@ enum mu_unchecked {
 	    "what at_exit does when it could not check: fail or ok")        \
 	X(count, only_pid, 0,                                               \
 	    "obey signal and at_exit in this process only; 0: in any")      \
+	X(path, only_program, "",                                           \
+	    "obey signal and at_exit in programs of this name only, a"      \
+	    " pattern; none: in any")                                       \
 	X(count, tracer, 0,                                                 \
 	    "this process, which traces us, stops our threads for a pass:"  \
 	    " memunreachable(1); 0: none")                                  \

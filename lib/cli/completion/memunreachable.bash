@@ -60,7 +60,7 @@ _memunreachable() {
 		mapfile -t COMPREPLY < <(compgen -W 'stack shape type module block' -- "$cur")
 		return
 		;;
-	--pointer-mask | --timeout | --max-pause | --limit | --max-memory | --workers | --backtrace-size | --why | \
+	--pointer-mask | --timeout | --max-pause | --only-program | --limit | --max-memory | --workers | --backtrace-size | --why | \
 		--unit | --stale | --every | --count | --duration | --round | --rounds)
 		return
 		;;
@@ -85,7 +85,7 @@ _memunreachable() {
 		--use-stacks= --use-registers= --use-tls= --use-root-regions=
 		--children --unchecked= --backtrace --backtrace-size= --limit= --by= --contents
 		--retained --why= --all --in-use --core-out= --baseline= --write-baseline= --save= --since=
-		--format= --report= --source-root= --output= --quiet --color= --heap-dump= --diff=
+		--only-program= --format= --report= --source-root= --output= --quiet --color= --heap-dump= --diff=
 		--leaktracer= --symbolize --symbols= --html= --unit= --stale= --syslog --every= --count= --duration= --round= --rounds= --csv= --prometheus= --help --version' -- "$cur")
 	[[ ${COMPREPLY-} == *= ]] && compopt -o nospace
 } &&

@@ -13,7 +13,7 @@ nothing_left() {
 }
 
 name=usage
-for bad in "" "-p" "-p x" "--nonsense" "-p 1 --core x" "4711" "--" \
+for bad in "" "-p" "-p .x" "--nonsense" "-p 1 --core x" "-p 1 ls" "--" \
     "-p 1 --format=xml" "-p 1 --timeout=1h" "--core x --stop=read"; do
 	# The words are split by intention.
 	# shellcheck disable=SC2086
@@ -23,7 +23,7 @@ for bad in "" "-p" "-p x" "--nonsense" "-p 1 --core x" "4711" "--" \
 	[ ! -s "$out" ] || fail "words on standard output: $bad"
 done
 run 2 --format=xml -p 1
-has "$err" "--format=xml: expected text, json or html"
+has "$err" "--format=xml: expected text, json, html, "
 
 name='small stack'
 prlimit --stack=65536 "$command" -p $$ >"$out" 2>"$err"
@@ -32,7 +32,7 @@ has "$err" "the stack may have 64 KiB here, and 256 are needed"
 
 name='help and version'
 run 0 --help
-has "$out" "Usage: memunreachable [OPTION]... -p PID"
+has "$out" "Usage: memunreachable [OPTION]... PID"
 has "$out" "Exit status: 0 no leaks, 23 leaks"
 [ ! -s "$err" ] || fail "words on standard error"
 run 0 -h

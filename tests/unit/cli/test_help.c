@@ -7,13 +7,13 @@
 #include "tests/support/suite.h"
 
 static char *
-help_text(void)
+help_text(bool whole)
 {
 	char *text = NULL;
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
 
-	mu_cli_help(out);
+	mu_cli_help(out, whole);
 	fclose(out);
 	return text;
 }
@@ -49,7 +49,7 @@ names(const char *text, const char *prefix, const char *name)
 
 TEST(every_option_is_told)
 {
-	char *help = help_text();
+	char *help = help_text(true);
 	char *manual = file_text("man/memunreachable.1");
 	char *bash = file_text("lib/cli/completion/memunreachable.bash");
 	char *zsh = file_text("lib/cli/completion/_memunreachable");
@@ -88,7 +88,7 @@ is_option(const char *name, size_t length)
 
 TEST(no_other_is)
 {
-	char *help = help_text(), *at = help;
+	char *help = help_text(true), *at = help;
 	size_t length;
 
 	while ((at = strstr(at, " --")) != NULL) {
@@ -100,9 +100,27 @@ TEST(no_other_is)
 	free(help);
 }
 
+/* Two screens. */
+TEST(first_is_short)
+{
+	char *help = help_text(false), *line = help, *end;
+	size_t lines = 0, length;
+
+	for (; (end = strchr(line, '\n')) != NULL; line = end + 1, lines++)
+		ck_assert_msg(end - line < 80, "%.*s", (int)(end - line), line);
+	ck_assert_uint_le(lines, 48);
+	for (line = help; (line = strstr(line, " --")) != NULL;) {
+		line += strlen(" --");
+		length = strspn(line, "-abcdefghijklmnopqrstuvwxyz");
+		ck_assert_msg(length == 0 || is_option(line, length), "%.*s",
+		    (int)length, line);
+	}
+	free(help);
+}
+
 TEST(fits_a_terminal)
 {
-	char *help = help_text(), *line = help, *end;
+	char *help = help_text(true), *line = help, *end;
 
 	for (; (end = strchr(line, '\n')) != NULL; line = end + 1)
 		ck_assert_msg(end - line < 80, "%.*s", (int)(end - line), line);
