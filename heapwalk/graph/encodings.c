@@ -22,6 +22,7 @@
 #define SLACK 32            /* usable size exceeds the requested one by less */
 #define PATTERN_MOST 4096   /* there are about 50 kinds of elements */
 #define CHARSET_MOST 0x1100 /* Unicode by 256 characters */
+#define CHARSET_FIRST 8     /* the capacity for the first leaf */
 #define ELEMENT (2 * WORD)  /* sizeof(FcPatternElt) */
 #define LEAF ((size_t)256 / 8) /* sizeof(FcCharLeaf) */
 
@@ -141,7 +142,10 @@ visit_leaves(const struct mu_blocks *blocks, const struct mu_block *leaves,
 			visitor->visit(visitor->ctx, at, &to);
 }
 
-/* Both arrays are doubled when NUM, a power of two, is their capacity. */
+/*
+ * Before a leaf is added to NUM leaves, a power of two, both arrays get room
+ * for twice as many: there is less for the second leaf than for the first.
+ */
 static void
 visit_charset(const struct mu_blocks *blocks, const struct mu_block *block,
     const struct visitor *visitor)
@@ -150,13 +154,13 @@ visit_charset(const struct mu_blocks *blocks, const struct mu_block *block,
 	uintptr_t begin = block->range.begin;
 	struct mu_block leaves, numbers;
 	size_t count = (size_t)num;
+	size_t most = count == 1 ? CHARSET_FIRST : 2 * count;
 
 	if (ref <= 0 || num <= 0 || num > CHARSET_MOST ||
 	    !find_block(blocks, begin + word_at(block, WORD), count * WORD,
-		2 * count * WORD, &leaves) ||
+		most * WORD, &leaves) ||
 	    !find_block(blocks, begin + word_at(block, 2 * WORD),
-		count * sizeof(uint16_t), 2 * count * sizeof(uint16_t),
-		&numbers) ||
+		count * sizeof(uint16_t), most * sizeof(uint16_t), &numbers) ||
 	    !are_numbers(&numbers, count))
 		return;
 	visitor->visit(visitor->ctx, begin + WORD, &leaves);

@@ -68,12 +68,12 @@ new_pattern(int number)
 }
 
 LIVE uintptr_t
-new_charset(void)
+new_charset(uint32_t leaves)
 {
 	void *charset = fc.charset_create();
 	uint32_t i;
 
-	for (i = 0; i < LEAVES; i++)
+	for (i = 0; i < leaves; i++)
 		fc.add_char(charset, (i * 7 % LEAVES) * 256 + 32);
 	return mu_hide(charset);
 }
@@ -89,7 +89,7 @@ LIVE void
 warm_up(void)
 {
 	destroy(fc.pattern_destroy, new_pattern(1));
-	destroy(fc.charset_destroy, new_charset());
+	destroy(fc.charset_destroy, new_charset(LEAVES));
 }
 
 TEST(in_use)
@@ -102,7 +102,16 @@ TEST(in_use)
 	EXPECT_LEAKS(0);
 	for (i = 0; i < PATTERNS; i++)
 		put(&held[i], new_pattern((int)i));
-	put(&held[PATTERNS], new_charset());
+	put(&held[PATTERNS], new_charset(LEAVES));
+	EXPECT_LEAKS(0);
+}
+
+TEST_LOOP(in_use_with_leaves, 0, LEAVES + 1)
+{
+	if (!has_fontconfig())
+		return;
+	warm_up();
+	put(&held[0], new_charset((uint32_t)_i));
 	EXPECT_LEAKS(0);
 }
 
@@ -116,7 +125,7 @@ TEST(lost)
 		return;
 	warm_up();
 	pattern = new_pattern(3);
-	charset = new_charset();
+	charset = new_charset(LEAVES);
 	scrub();
 	ck_assert(GetUnreachableMemory(&info, 10));
 	if (info.num_reported != 2)
