@@ -82,7 +82,10 @@ record_add(void *block, size_t size, uintptr_t caller)
 	return block;
 }
 
-/* Empty slot I, and move up what was put behind it for want of the place. */
+/*
+ * Empty slot I, and move up the entries that were put behind it because it was
+ * taken.
+ */
 static void
 take_out(size_t i)
 {

@@ -31,8 +31,8 @@ static size_t ram_size;
 static pid_t guest;
 
 /*
- * Word 0 of each page holds on to a block, so that no page can be dropped, or
- * of few pages; this one counts.
+ * Word 0 of each page, or of few pages, points to a block, so these pages must
+ * be kept; word 1 changes all the time.
  */
 static void *
 compute(void *arg)
@@ -201,7 +201,7 @@ prevent_second(void *ctx, enum mu_check_step step)
 	nap_ms(50);
 }
 
-/* _i: what it found is sure enough to be told, or not. */
+/* _i: whether the first look alone is good for an answer. */
 TEST_LOOP(no_second_look, 0, 2)
 {
 	bool is_checked = false;
@@ -249,8 +249,8 @@ advised_ns(const char *reason)
 }
 
 /*
- * With what a partial answer advises it is a full one. _i: a copy; where there
- * is not enough memory for what must be read beside it, by reading.
+ * With the options that a partial answer advises the check is complete. _i: by
+ * a copy; by reading, if there is not enough memory for what a copy leaves out.
  */
 TEST_LOOP(advice_suffices, 0, 2)
 {

@@ -36,7 +36,7 @@ static const enum mu_check_stop ways[] = { MU_CHECK_STOP_FORK,
 static pid_t started, watched;
 static int input;
 
-/* False: the victim has no right to be what it should be. */
+/* Returns false if the victim may not set up its place. */
 static bool
 start(const char *place)
 {
@@ -202,7 +202,7 @@ TEST_LOOP(secret_memory, 0, 2)
 	expect_unharmed();
 }
 
-/* Let it be dumped by gcore, and ask of the core. */
+/* Let gcore write a core, and check that. */
 static enum mu_status
 check_core(struct mu_report *answer)
 {

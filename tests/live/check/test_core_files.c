@@ -170,7 +170,9 @@ core_play_run(const char *const *args)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* False, with words: the kernel writes none into the folder here. */
+/*
+ * Returns false, and prints why, if the kernel writes no core into the folder.
+ */
 static bool
 core_by_kernel(struct core_victim *victim, char path[PATH_MAX])
 {
@@ -202,7 +204,7 @@ core_by_gcore(struct core_victim *victim, char path[PATH_MAX])
 	return false;
 }
 
-/* The engine, as lib/helpers/sweeper.c has it go. */
+/* Search as lib/helpers/sweeper.c does. */
 static void
 core_search(struct core_answer *answer, struct mu_snapshot *snap,
     struct mu_snapshot_core *core, struct mu_arena *arena)
@@ -418,7 +420,7 @@ TEST_LOOP(compressed, 0, 4)
 		return;
 	}
 	expect_same(MU_OK);
-	/* A cut one unpacks to a cut core, or to nothing. */
+	/* A truncated compressed core gives a truncated core, or none. */
 	ck_assert_int_eq(truncate(path, 15000), 0);
 	core_ask(&answer, path, &usual, NULL);
 	core_show(path, &answer);
@@ -426,7 +428,7 @@ TEST_LOOP(compressed, 0, 4)
 	stop();
 }
 
-/* Wherever it ends: never a complete answer, and never a crash. */
+/* A core that ends anywhere gives no complete answer, and no crash. */
 TEST(cut_short)
 {
 	struct core_answer answer;

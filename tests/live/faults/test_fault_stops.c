@@ -15,7 +15,7 @@
 
 static struct walk walk;
 
-/* After its last word a helper's end makes no difference. */
+/* Once a helper has sent its last message its end has no effect. */
 static bool
 is_right(const struct fault *fault, const struct failing_pass *failing)
 {

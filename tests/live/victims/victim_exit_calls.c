@@ -450,7 +450,7 @@ exit_after_vfork(char *how)
 	exit(0);
 }
 
-/* As libseccomp finds out what the kernel can do. */
+/* The calls by which libseccomp finds what the kernel supports. */
 static void
 exit_after_probe(char *how)
 {

@@ -66,7 +66,7 @@ fill_slots(void)
 {
 	size_t i;
 
-	/* Volatile: else a vector register would hold it on. */
+	/* Volatile: otherwise a vector register may still hold it. */
 	slots[0] = calloc(1, 72);
 	ck_assert_ptr_nonnull(slots[0]);
 	for (i = 1; i < SLOTS; i++)
@@ -88,7 +88,7 @@ TEST(program_is_unharmed)
 		    i == 0 ? NULL : (void *)slots);
 	for (i = 0; i < 4; i++)
 		pthread_join(threads[i], NULL);
-	/* Stacks that glibc keeps for the next threads: compare from here. */
+	/* glibc caches the stacks of ended threads: compare from here on. */
 	unharmed_look(&before);
 	for (i = 0; i < 10; i++) {
 		ask_who(true);

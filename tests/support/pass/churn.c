@@ -74,7 +74,7 @@ resize(struct churner *churner, struct node **list)
 	push(list, node);
 }
 
-/* Leave one of ours for others, take what is there. */
+/* Exchange one of our nodes for one that another thread has left. */
 static void
 trade(struct churner *churner, struct node **list)
 {
