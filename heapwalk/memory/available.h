@@ -10,10 +10,14 @@
 
 #include "heapwalk/memory/headroom.h"
 
-/* For the calling process. Returns false if it is not known. */
-bool mu_available(size_t *bytes);
+/*
+ * For the calling process. Returns false if it is not known. KNOWN: where
+ * earlier calls found the cgroups, for the next; or NULL.
+ */
+bool mu_available(size_t *bytes, struct mu_cgroups_known *known);
 
 /* The same from other files, for tests. */
-bool mu_available_in(const struct mu_headroom_files *files, size_t *bytes);
+bool mu_available_in(const struct mu_headroom_files *files, size_t *bytes,
+    struct mu_cgroups_known *known);
 
 #endif

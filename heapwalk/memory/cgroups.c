@@ -10,6 +10,17 @@
 
 #define NAME_SIZE 40
 
+/* In mountinfo, and both there and in /proc/PID/cgroup; "" for version 2. */
+struct kind {
+	const char *fstype, *controller;
+};
+
+static const struct kind kinds[MU_CGROUP_KINDS] = {
+	[MU_CGROUP_MEMORY] = { "cgroup", "memory" },
+	[MU_CGROUP_UNIFIED] = { "cgroup2", "" },
+	[MU_CGROUP_PIDS] = { "cgroup", "pids" },
+};
+
 /* Text between two delimiters. */
 struct part {
 	const char *at;
@@ -49,14 +60,15 @@ list_has(struct part list, const char *word)
 
 /* Parse "4:cpu,memory:/a/b", or for version 2 "0::/a/b". */
 static void
-consider_group(struct mu_cgroup *group, struct part line)
+consider_group(
+    struct mu_cgroup *group, const struct kind *kind, struct part line)
 {
 	struct part id = next_part(&line, ':');
 	struct part controllers = next_part(&line, ':');
 
-	if (group->kind->controller[0] == '\0'
+	if (kind->controller[0] == '\0'
 		? !part_is(id, "0") || controllers.length > 0
-		: !list_has(controllers, group->kind->controller))
+		: !list_has(controllers, kind->controller))
 		return;
 	if (group->found || line.length == 0 || line.at[0] != '/' ||
 	    line.length >= sizeof(group->path))
@@ -88,7 +100,8 @@ below(const char *path, struct part root)
  * process is used.
  */
 static void
-consider_mount(struct mu_cgroup *group, struct part line)
+consider_mount(
+    struct mu_cgroup *group, const struct kind *kind, struct part line)
 {
 	struct part field, root, point;
 	const char *rest;
@@ -104,11 +117,10 @@ consider_mount(struct mu_cgroup *group, struct part line)
 	do
 		field = next_part(&line, ' ');
 	while (line.length > 0 && !part_is(field, "-"));
-	if (!part_is(next_part(&line, ' '), group->kind->fstype))
+	if (!part_is(next_part(&line, ' '), kind->fstype))
 		return;
 	next_part(&line, ' ');
-	if (group->kind->option[0] != '\0' &&
-	    !list_has(line, group->kind->option))
+	if (kind->controller[0] != '\0' && !list_has(line, kind->controller))
 		return;
 	rest = below(group->path, root);
 	group->elsewhere |= rest == NULL;
@@ -131,7 +143,8 @@ consider_mount(struct mu_cgroup *group, struct part line)
 /* A file that is read once for the groups of all kinds. */
 struct reading {
 	struct mu_cgroup *groups;
-	void (*consider)(struct mu_cgroup *group, struct part line);
+	void (*consider)(
+	    struct mu_cgroup *group, const struct kind *kind, struct part line);
 };
 
 static bool
@@ -144,7 +157,7 @@ read_lines(void *ctx, const char *lines, size_t length)
 	while (rest.length > 0) {
 		line = next_part(&rest, '\n');
 		for (i = 0; i < MU_CGROUP_KINDS; i++)
-			reading->consider(&reading->groups[i], line);
+			reading->consider(&reading->groups[i], &kinds[i], line);
 	}
 	return false; /* continue to the end of the file */
 }
@@ -192,13 +205,13 @@ remember(const struct mu_cgroup *group, struct mu_cgroup_known *known)
 
 /* GROUPS, whose paths are known, get their folders. */
 static void
-find_folders(struct mu_cgroup *groups, const char *mountinfo,
+find_folders(struct mu_cgroup *groups, unsigned first, const char *mountinfo,
     struct mu_cgroups_known *known)
 {
 	bool all = known != NULL;
-	size_t i;
+	unsigned i;
 
-	for (i = 0; i < MU_CGROUP_KINDS && all; i++)
+	for (i = first; i <= first + 1 && all; i++)
 		all = !groups[i].found || recall(&groups[i], &known->of[i]);
 	if (all)
 		return;
@@ -210,17 +223,26 @@ find_folders(struct mu_cgroup *groups, const char *mountinfo,
 		remember(&groups[i], &known->of[i]);
 }
 
+/* Its paths are long, and stay as they are. */
+static void
+clear(struct mu_cgroup *group)
+{
+	group->path[0] = group->folder[0] = '\0';
+	group->length = group->top = 0;
+	group->found = group->mounted = group->elsewhere = false;
+}
+
 void
-mu_cgroups_find(struct mu_cgroup groups[MU_CGROUP_KINDS], const char *cgroup,
-    const char *mountinfo, struct mu_cgroups_known *known)
+mu_cgroups_find(struct mu_cgroup groups[MU_CGROUP_KINDS], unsigned first,
+    const char *cgroup, const char *mountinfo, struct mu_cgroups_known *known)
 {
 	size_t i;
 
 	for (i = 0; i < MU_CGROUP_KINDS; i++)
-		groups[i] = (struct mu_cgroup) { .kind = groups[i].kind };
+		clear(&groups[i]);
 	mu_lines_search(
 	    cgroup, read_lines, &(struct reading) { groups, consider_group });
-	find_folders(groups, mountinfo, known);
+	find_folders(groups, first, mountinfo, known);
 }
 
 int

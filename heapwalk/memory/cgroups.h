@@ -1,6 +1,7 @@
 /*
- * The folders of a process's cgroups. Version 1 has a hierarchy for each
- * controller, version 2 one for all; a process can be in both.
+ * The folders of a process's cgroups that limit its memory and its tasks.
+ * Version 1 has a hierarchy for each controller, version 2 one for all; a
+ * process can be in both.
  *
  * Runs in: any.
  */
@@ -11,19 +12,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MU_CGROUP_KINDS 2   /* of hierarchies: version 1 and version 2 */
+/* Kinds of hierarchies. */
+enum {
+	MU_CGROUP_MEMORY,  /* version 1 */
+	MU_CGROUP_UNIFIED, /* version 2 */
+	MU_CGROUP_PIDS,    /* version 1 */
+	MU_CGROUP_KINDS
+};
+
 #define MU_CGROUP_PATH 4096 /* longer folders are ignored */
 #define MU_CGROUP_KNOWN 256 /* longer folders are not remembered */
 
-/* A kind of hierarchy. */
-struct mu_cgroup_kind {
-	const char *fstype, *option; /* in mountinfo */
-	const char *controller;      /* in /proc/PID/cgroup; "" for version 2 */
-};
-
 /* Location of a hierarchy, and of the process in it. */
 struct mu_cgroup {
-	const struct mu_cgroup_kind *kind; /* set by the caller */
 	char path[MU_CGROUP_PATH];   /* of the process, in the hierarchy */
 	char folder[MU_CGROUP_PATH]; /* where the best mount shows it */
 	size_t length, top;          /* of the folder; of its mount point */
@@ -45,10 +46,11 @@ struct mu_cgroups_known {
 };
 
 /*
- * Find the groups of all kinds, by the files /proc/PID/cgroup and
- * /proc/self/mountinfo. KNOWN: of earlier calls with the same kinds, or NULL.
+ * Find the groups of the kinds FIRST and FIRST + 1, by the files
+ * /proc/PID/cgroup and /proc/self/mountinfo; others are found, too, if the
+ * latter is read. KNOWN: of earlier calls, or NULL.
  */
-void mu_cgroups_find(struct mu_cgroup groups[MU_CGROUP_KINDS],
+void mu_cgroups_find(struct mu_cgroup groups[MU_CGROUP_KINDS], unsigned first,
     const char *cgroup, const char *mountinfo, struct mu_cgroups_known *known);
 
 /* Open a file of a mounted group for reading; -1 without it. */

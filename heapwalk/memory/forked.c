@@ -40,6 +40,8 @@ end_mapping(struct mu_forked *forked, const char *line, const char *end)
 	uint64_t all = forked->anonymous + forked->swapped;
 	uint64_t huge = forked->huge_here;
 
+	forked->wiped |= mu_vm_flag(line, (size_t)(end - line), "wf") &&
+	    !mu_vm_flag(line, (size_t)(end - line), "dp");
 	forked->watched |= is_watched(line, (size_t)(end - line));
 	forked->missing |= mu_vm_flag(line, (size_t)(end - line), "um") &&
 	    !mu_vm_flag(line, (size_t)(end - line), "sh") &&
@@ -119,7 +121,14 @@ mu_forked_note_missing(pid_t pid, struct mu_why *why)
 {
 	struct mu_forked forked = { 0 };
 
-	if (!mu_forked_find(&forked, pid) || !forked.missing)
+	mu_forked_find(&forked, pid);
+	return mu_forked_judge_missing(&forked, why);
+}
+
+enum mu_status
+mu_forked_judge_missing(const struct mu_forked *forked, struct mu_why *why)
+{
+	if (!forked->missing)
 		return MU_OK;
 	return mu_why(why, MU_PARTIAL,
 	    "memory that a userfaultfd provides is not there yet: what only it"

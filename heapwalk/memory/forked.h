@@ -36,6 +36,7 @@ struct mu_forked {
 	uint64_t dontfork;       /* under MADV_DONTFORK */
 	uint64_t dontfork_large; /* of that, in large mappings */
 	bool pooled;             /* some is MAP_HUGETLB */
+	bool wiped; /* some is empty in a fork: see heapwalk/memory/wiped.h */
 	bool watched;            /* some is registered with a userfaultfd */
 	bool missing; /* some of that is not there: a read would wait for the
 			 process that has it */
@@ -59,5 +60,9 @@ bool mu_forked_find(struct mu_forked *forked, pid_t pid);
  * Call only if leaks were found. Runs in: sweeper, the command.
  */
 enum mu_status mu_forked_note_missing(pid_t pid, struct mu_why *why);
+
+/* The same if mu_forked_find() was called. */
+enum mu_status mu_forked_judge_missing(
+    const struct mu_forked *forked, struct mu_why *why);
 
 #endif

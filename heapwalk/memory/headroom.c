@@ -17,36 +17,32 @@
  */
 #define NO_LIMIT ((size_t)1 << 50)
 
-#define NUM_KINDS MU_CGROUP_KINDS
+#define NUM_KINDS 2 /* that limit one thing */
 
-/* A kind of hierarchy, and the files with a group's limits. */
+/* The files of a kind of hierarchy with a group's limits. */
 struct kind {
-	struct mu_cgroup_kind hierarchy;
 	const char *limits[2][2]; /* files of limit and usage; or NULL */
 	const char *prefix;       /* of keys in memory.stat */
 	const char *dirty, *writeback, *mapped;
 	const char *kills_all; /* file with 1: see headroom.h; or NULL */
 };
 
+/* From MU_CGROUP_MEMORY on. */
 static const struct kind kinds[NUM_KINDS] = {
-	{ { "cgroup", "memory", "memory" },
-	    { { "memory.limit_in_bytes", "memory.usage_in_bytes" },
-		{ "memory.memsw.limit_in_bytes",
-		    "memory.memsw.usage_in_bytes" } },
+	{ { { "memory.limit_in_bytes", "memory.usage_in_bytes" },
+	      { "memory.memsw.limit_in_bytes",
+		  "memory.memsw.usage_in_bytes" } },
 	    "total_", "dirty", "writeback", "mapped_file", NULL },
-	{ { "cgroup2", "", "" },
-	    { { "memory.max", "memory.current" },
-		{ "memory.high", "memory.current" } },
+	{ { { "memory.max", "memory.current" },
+	      { "memory.high", "memory.current" } },
 	    "", "file_dirty", "file_writeback", "file_mapped",
 	    "memory.oom.group" },
 };
 
-/* The same for limits of threads and processes. */
+/* The same for threads and processes, from MU_CGROUP_UNIFIED on. */
 static const struct kind task_kinds[NUM_KINDS] = {
-	{ .hierarchy = { "cgroup", "pids", "pids" },
-	    .limits = { { "pids.max", "pids.current" } } },
-	{ .hierarchy = { "cgroup2", "", "" },
-	    .limits = { { "pids.max", "pids.current" } } },
+	{ .limits = { { "pids.max", "pids.current" } } },
+	{ .limits = { { "pids.max", "pids.current" } } },
 };
 
 static bool
@@ -168,20 +164,19 @@ add_limits(struct mu_headroom *headroom, const struct kind *kind,
 	} while (mu_cgroup_go_up(group));
 }
 
-/* Add the limits of the process's groups of these kinds. */
+/* Add the limits of the process's groups of these kinds, from FIRST on. */
 static void
 add_groups(struct mu_headroom *headroom, const struct mu_headroom_files *files,
-    const struct kind kinds_of[NUM_KINDS], struct mu_cgroups_known *known)
+    unsigned first, const struct kind kinds_of[NUM_KINDS],
+    struct mu_cgroups_known *known)
 {
-	struct mu_cgroup groups[NUM_KINDS], *group;
+	struct mu_cgroup groups[MU_CGROUP_KINDS], *group;
 	size_t i;
 
-	for (i = 0; i < NUM_KINDS; i++)
-		groups[i].kind = &kinds_of[i].hierarchy;
-	mu_cgroups_find(groups, files->cgroup, files->mountinfo, known);
+	mu_cgroups_find(groups, first, files->cgroup, files->mountinfo, known);
 	/* Version 1 comes last: where that limits memory, 2 does not. */
 	for (i = NUM_KINDS; i-- > 0;) {
-		group = &groups[i];
+		group = &groups[first + i];
 		if (group->mounted)
 			add_limits(headroom, &kinds_of[i], group);
 		if (group->found)
@@ -189,21 +184,14 @@ add_groups(struct mu_headroom *headroom, const struct mu_headroom_files *files,
 	}
 }
 
-static void
-open_files(struct mu_headroom *headroom, const struct mu_headroom_files *files,
-    struct mu_cgroups_known *known)
+void
+mu_headroom_open_files(struct mu_headroom *headroom,
+    const struct mu_headroom_files *files, struct mu_cgroups_known *known)
 {
 	*headroom = (struct mu_headroom) {
 		.meminfo = mu_procfs_open(files->meminfo, O_RDONLY),
 	};
-	add_groups(headroom, files, kinds, known);
-}
-
-void
-mu_headroom_open_files(
-    struct mu_headroom *headroom, const struct mu_headroom_files *files)
-{
-	open_files(headroom, files, NULL);
+	add_groups(headroom, files, MU_CGROUP_MEMORY, kinds, known);
 }
 
 void
@@ -218,7 +206,7 @@ mu_headroom_open(
 	};
 
 	mu_text_format(cgroup, sizeof(cgroup), "/proc/%d/cgroup", pid);
-	open_files(headroom, &files, known);
+	mu_headroom_open_files(headroom, &files, known);
 }
 
 static size_t
@@ -285,27 +273,29 @@ mu_headroom_left_in_groups(const struct mu_headroom *headroom, size_t enough)
 }
 
 size_t
-mu_headroom_tasks(const struct mu_headroom_files *files)
+mu_headroom_tasks(
+    const struct mu_headroom_files *files, struct mu_cgroups_known *known)
 {
 	struct mu_headroom headroom = { .meminfo = -1 };
 	size_t left;
 
-	add_groups(&headroom, files, task_kinds, NULL);
+	add_groups(&headroom, files, MU_CGROUP_UNIFIED, task_kinds, known);
 	left = mu_headroom_left_in_groups(&headroom, 0);
 	mu_headroom_close(&headroom);
 	return left;
 }
 
 size_t
-mu_headroom_tasks_of(pid_t pid)
+mu_headroom_tasks_of(pid_t pid, struct mu_cgroups_known *known)
 {
 	char cgroup[64];
+	const struct mu_headroom_files files = {
+		.mountinfo = "/proc/self/mountinfo",
+		.cgroup = cgroup,
+	};
 
 	mu_text_format(cgroup, sizeof(cgroup), "/proc/%d/cgroup", pid);
-	return mu_headroom_tasks(&(struct mu_headroom_files) {
-	    .mountinfo = "/proc/self/mountinfo",
-	    .cgroup = cgroup,
-	});
+	return mu_headroom_tasks(&files, known);
 }
 
 size_t

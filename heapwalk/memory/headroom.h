@@ -48,8 +48,8 @@ struct mu_headroom {
  */
 void mu_headroom_open(
     struct mu_headroom *headroom, pid_t pid, struct mu_cgroups_known *known);
-void mu_headroom_open_files(
-    struct mu_headroom *headroom, const struct mu_headroom_files *files);
+void mu_headroom_open_files(struct mu_headroom *headroom,
+    const struct mu_headroom_files *files, struct mu_cgroups_known *known);
 
 /*
  * Bytes that may still be taken; SIZE_MAX if not known. A cgroup's usage
@@ -65,10 +65,12 @@ size_t mu_headroom_left_of_machine(const struct mu_headroom *headroom);
 
 /*
  * The number of threads and processes that the cgroups of process PID still
- * allow, as far as visible (pids.max). SIZE_MAX if there is no limit.
+ * allow, as far as visible (pids.max). SIZE_MAX if there is no limit. KNOWN is
+ * as above.
  */
-size_t mu_headroom_tasks_of(pid_t pid);
-size_t mu_headroom_tasks(const struct mu_headroom_files *files);
+size_t mu_headroom_tasks_of(pid_t pid, struct mu_cgroups_known *known);
+size_t mu_headroom_tasks(
+    const struct mu_headroom_files *files, struct mu_cgroups_known *known);
 
 /* True if a cgroup with a limit contains both processes. */
 bool mu_headroom_shares(

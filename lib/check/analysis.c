@@ -109,19 +109,21 @@ release_guess(struct mu_snapshot *snap, size_t limit, struct mu_why *why)
 }
 
 size_t
-mu_analysis_limit(const struct mu_check *check, unsigned quarters)
+mu_analysis_limit(const struct mu_check *check, struct mu_cgroups_known *known,
+    unsigned quarters)
 {
 	size_t bytes;
 
 	if (check->max_memory != 0)
 		return check->max_memory;
-	return mu_available(&bytes) ? bytes / 4 * quarters : SIZE_MAX / 2;
+	return mu_available(&bytes, known) ? bytes / 4 * quarters
+					   : SIZE_MAX / 2;
 }
 
 static size_t
-tables_limit(const struct mu_check *check)
+tables_limit(struct mu_analysis *analysis)
 {
-	return mu_analysis_limit(check, 2);
+	return mu_analysis_limit(analysis->check, &analysis->cgroups, 2);
 }
 
 /* The folding takes the graph apart. */
@@ -188,8 +190,8 @@ find_release(struct mu_analysis *analysis, struct mu_snapshot *snap)
 		return true;
 	search->status = mu_program_kind_refuse(snap, &search->why);
 	if (search->status == MU_OK)
-		search->status = release_guess(
-		    snap, tables_limit(analysis->check), &search->why);
+		search->status =
+		    release_guess(snap, tables_limit(analysis), &search->why);
 	return search->status == MU_OK;
 }
 
@@ -203,7 +205,7 @@ mu_analysis_run(struct mu_analysis *analysis, struct mu_snapshot *snap,
 	struct mu_search *search = &analysis->search;
 	size_t skipped;
 
-	mu_arena_open(&analysis->tables, tables_limit(analysis->check));
+	mu_arena_open(&analysis->tables, tables_limit(analysis));
 	snap->workers = &analysis->threads.workers;
 	if (!find_release(analysis, snap))
 		return;
@@ -430,7 +432,7 @@ mu_analysis_keep_lost(struct mu_analysis *analysis)
 	struct mu_lost_ranges *lost = &analysis->lost;
 
 	drop_ranges(lost);
-	mu_arena_open(&lost->arena, tables_limit(analysis->check));
+	mu_arena_open(&lost->arena, tables_limit(analysis));
 	lost->ranges = mu_arena_alloc(
 	    &lost->arena, search->leaks.num_leaks + 1, sizeof(*lost->ranges));
 	if (lost->ranges == NULL)

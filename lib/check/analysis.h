@@ -5,6 +5,7 @@
 #ifndef LIB_CHECK_ANALYSIS_H
 #define LIB_CHECK_ANALYSIS_H
 
+#include "heapwalk/memory/cgroups.h"
 #include "lib/check/check.h"
 #include "lib/explain/explain.h"
 #include "lib/helpers/search.h"
@@ -18,6 +19,7 @@ struct mu_lost_ranges {
 
 struct mu_analysis {
 	const struct mu_check *check;
+	struct mu_cgroups_known cgroups; /* from one look to the next */
 	struct mu_arena tables;
 	struct mu_worker_threads threads;
 	struct mu_search search;
@@ -41,9 +43,11 @@ struct mu_analysis {
 
 /*
  * Memory limit in bytes: that of CHECK, or so many quarters of the available
- * memory, or no limit if that is not known.
+ * memory, or no limit if that is not known. KNOWN: see
+ * heapwalk/memory/available.h.
  */
-size_t mu_analysis_limit(const struct mu_check *check, unsigned quarters);
+size_t mu_analysis_limit(const struct mu_check *check,
+    struct mu_cgroups_known *known, unsigned quarters);
 
 /* Prepare threads and tables. Close in any case. */
 void mu_analysis_open(

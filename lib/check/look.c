@@ -21,8 +21,10 @@ take(void *subject, struct mu_check_look *look)
 {
 	struct mu_saved_look *saved = subject;
 	const struct mu_look_outcome *outcome = &saved->file.outcome;
-	enum mu_status status = mu_look_file_open(&saved->file,
-	    saved->check->look, mu_analysis_limit(saved->check, 2), &look->why);
+	enum mu_status status =
+	    mu_look_file_open(&saved->file, saved->check->look,
+		mu_analysis_limit(saved->check, &look->analysis.cgroups, 2),
+		&look->why);
 
 	if (status != MU_OK)
 		return status;

@@ -92,7 +92,8 @@ set_keeper(struct mu_process *process, struct mu_check_look *look)
 		.deadline_ns = look->deadline_ns,
 		.max_pause_ns = check->max_pause_ns != 0 ? check->max_pause_ns
 							 : MAX_PAUSE_NS,
-		.limit = mu_analysis_limit(check, 3),
+		.limit = mu_analysis_limit(check, &look->analysis.cgroups, 3),
+		.cgroups = &look->analysis.cgroups,
 		.window = check->window,
 		.page_size = (size_t)sysconf(_SC_PAGESIZE),
 		.locks = process->locks,
@@ -313,7 +314,10 @@ source_of(
 	const struct mu_process *process = subject;
 	pid_t tid = mu_proc_living(process->pid);
 
-	*source = (struct mu_symbols_source) { .pid = tid };
+	*source = (struct mu_symbols_source) {
+		.pid = tid,
+		.cgroups = process->keeper.cgroups,
+	};
 	*rights = mu_rights_of_process(tid);
 }
 

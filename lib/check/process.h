@@ -5,6 +5,7 @@
 #ifndef LIB_CHECK_PROCESS_H
 #define LIB_CHECK_PROCESS_H
 
+#include "heapwalk/memory/forked.h"
 #include "lib/check/outside.h"
 #include "lib/helpers/keeper.h"
 
@@ -31,6 +32,7 @@ struct mu_process {
 	struct mu_late_threads late;
 
 	/* what the last one means */
+	struct mu_forked forked; /* if it found anything lost */
 	bool wiped_wanted;      /* it should have read that memory */
 	bool stacks_wanted;     /* it should have read the alternate stacks */
 	bool lost;              /* the copy was killed while it was read */

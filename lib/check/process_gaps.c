@@ -3,8 +3,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "heapwalk/memory/forked.h"
-#include "heapwalk/memory/wiped.h"
 #include "heapwalk/subject/dynamic_symbols.h"
 #include "lib/check/doubts.h"
 #include "mu/text.h"
@@ -26,12 +24,16 @@ static void
 note_wiped(struct mu_process *process, struct mu_check_look *look)
 {
 	const struct mu_keeper *keeper = &process->keeper;
+	bool copied =
+	    keeper->result.method_used == MU_KEEPER_FORK && !keeper->ask_wiped;
 
-	process->wiped_wanted = keeper->result.method_used == MU_KEEPER_FORK &&
-	    !keeper->ask_wiped &&
-	    (!mu_check_look_checked(look) ||
-		look->analysis.search.leaks.num_leaks > 0) &&
-	    mu_wiped_of(mu_proc_living(keeper->target), NULL, 0) > 0;
+	process->forked = (struct mu_forked) { 0 };
+	if (mu_check_look_checked(look)
+		? look->analysis.search.leaks.num_leaks > 0
+		: copied)
+		mu_forked_find(
+		    &process->forked, mu_proc_living(keeper->target));
+	process->wiped_wanted = copied && process->forked.wiped;
 }
 
 /*
@@ -291,8 +293,8 @@ mu_process_gaps_others(
 	if (look->status == MU_OK)
 		look->status = mu_sharer_note(look->check->pid, 0, &look->why);
 	if (look->status == MU_OK)
-		look->status = mu_forked_note_missing(
-		    mu_proc_living(look->check->pid), &look->why);
+		look->status =
+		    mu_forked_judge_missing(&process->forked, &look->why);
 }
 
 bool

@@ -82,7 +82,7 @@ open_memory(struct ending *ending, struct mu_why *why)
 	source.pagemap = source.shared_pagemap = ending->pagemap;
 	return mu_remote_memory_open(&snap->memory, &ending->remote, &source,
 	    snap->mappings, snap->num_mappings,
-	    mu_analysis_limit(ending->check, 3), &ending->arena, why);
+	    mu_analysis_limit(ending->check, NULL, 3), &ending->arena, why);
 }
 
 static enum mu_status

@@ -157,7 +157,7 @@ run_child(const struct files *files, const struct mu_rights *rights, int out,
 	struct facts facts = { .bits = 0 };
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent || !mu_confine(rights, false, 0))
+	if (getppid() != parent || !mu_confine(rights, false, 0, NULL))
 		_exit(1);
 	read_files(&facts, files);
 	mu_sys_write(out, &facts, sizeof(facts));

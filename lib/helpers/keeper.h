@@ -77,6 +77,7 @@ struct mu_keeper {
 	uint64_t max_pause_ns; /* how long the threads may be stopped */
 	size_t limit; /* bytes of the target that may be read, if all of it must
 			 be in memory */
+	struct mu_cgroups_known *cgroups; /* that the caller found */
 	size_t window; /* else, at a time; 0: what suffices */
 	size_t page_size;
 	const uintptr_t *locks; /* ints of the target: nothing is taken */

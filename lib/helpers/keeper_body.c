@@ -130,11 +130,11 @@ touch_stack(void)
 static void
 find_room(struct mu_keeper_self *self)
 {
-	struct mu_cgroups_known known = { 0 };
+	struct mu_cgroups_known *known = self->asked->cgroups;
 	pid_t target = self->asked->target;
 
-	mu_copy_budget_open(&self->budget, target, &known);
-	mu_copy_budget_add_reader(&self->budget, &known);
+	mu_copy_budget_open(&self->budget, target, known);
+	mu_copy_budget_add_reader(&self->budget, known);
 	self->has_room = mu_copy_budget_check(&self->budget,
 	    mu_copy_budget_can_prefer(target), &self->result->no_room);
 	if (self->has_room == MU_OK)

@@ -168,6 +168,7 @@ mu_copy_budget_add_reader(
 						: MU_REMOTE_LITTLE) +
 	    budget->private / LEAST_TABLES_PART;
 	budget->apart = !mu_headroom_shares(&own, &budget->headroom);
+	budget->tasks = mu_headroom_tasks_of(budget->pid, known);
 	mu_headroom_close(&own);
 }
 
@@ -298,15 +299,13 @@ is_pool_shared(const struct mu_copy_budget *budget)
 static enum mu_status
 judge_other(const struct mu_copy_budget *budget, struct mu_why *why)
 {
-	size_t tasks = mu_headroom_tasks_of(budget->pid);
-
-	if (tasks < SPARE_TASKS)
+	if (budget->tasks < SPARE_TASKS)
 		return mu_why(why, MU_ERR_RESOURCES,
 		    "the container of process %d may start only %zu more"
 		    " threads, of which a copy would take one" MU_CURE
 		    "raise the"
 		    " cgroup's pids.max",
-		    budget->pid, tasks);
+		    budget->pid, budget->tasks);
 	if (budget->headroom.unseen)
 		return mu_why(why, MU_ERR_NO_MEMORY,
 		    "the memory cgroup of process %d cannot be seen from this"

@@ -34,6 +34,7 @@ struct mu_copy_budget {
 			    runs all the time, or that is not known */
 	size_t left;     /* bytes, at the last look */
 	size_t need;     /* bytes that would have been enough */
+	size_t tasks;    /* that its cgroups still allow; with a reader only */
 	bool tight; /* less is left than the copy may need in the worst case */
 	uint64_t next_ns; /* when to look again */
 };

@@ -236,7 +236,7 @@ take_on(const struct mu_rights *rights)
 
 /* The present size of the address space, and an allowance. */
 static rlim_t
-memory_limit(void)
+memory_limit(struct mu_cgroups_known *known)
 {
 	unsigned long pages = 0;
 	size_t more = MEMORY_MAX, available;
@@ -247,7 +247,7 @@ memory_limit(void)
 	if (fscanf(file, "%lu", &pages) != 1)
 		pages = 0;
 	fclose(file);
-	if (mu_available(&available) && available / 2 < more)
+	if (mu_available(&available, known) && available / 2 < more)
 		more = available / 2;
 	if (more < MEMORY_MIN)
 		more = MEMORY_MIN;
@@ -269,9 +269,10 @@ limit(__rlimit_resource_t resource, rlim_t value)
 }
 
 bool
-mu_confine(const struct mu_rights *rights, bool network, size_t written)
+mu_confine(const struct mu_rights *rights, bool network, size_t written,
+    struct mu_cgroups_known *known)
 {
-	limit(RLIMIT_AS, memory_limit());
+	limit(RLIMIT_AS, memory_limit(known));
 	limit(RLIMIT_CPU, CPU_SECONDS);
 	limit(RLIMIT_CORE,
 	    1); /* 1 also stops a pipe; see lib/helpers/sweeper_limits.c */

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+struct mu_cgroups_known;
+
 #define MU_GROUPS_MAX 64 /* supplementary groups; more are dropped */
 
 /* A set of rights. Zero: our own, without capabilities. */
@@ -39,9 +41,10 @@ bool mu_rights_other(const struct mu_rights *rights);
  * seccomp, only the system calls that reading needs. Files that libraries open
  * by themselves must be regular files. NETWORK: allow writing files and all
  * calls, for debuginfod. WRITTEN is how large a file may get that is open for
- * writing. False: the rights could not be given up. Cannot be
- * undone.
+ * writing. KNOWN: see heapwalk/memory/available.h. False: the rights could not
+ * be given up. Cannot be undone.
  */
-bool mu_confine(const struct mu_rights *rights, bool network, size_t written);
+bool mu_confine(const struct mu_rights *rights, bool network, size_t written,
+    struct mu_cgroups_known *known);
 
 #endif

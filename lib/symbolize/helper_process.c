@@ -195,7 +195,8 @@ serve(const struct mu_symbol_helper *helper, int fd)
 	open_source(&serving, network);
 	if (serving.room == NULL ||
 	    !mu_confine(&helper->rights, network,
-		helper->cache.open ? MU_CACHE_SIZE : 0))
+		helper->cache.open ? MU_CACHE_SIZE : 0,
+		helper->source == NULL ? NULL : helper->source->cgroups))
 		_exit(1);
 	while (!serving.writer.failed &&
 	    take(&serving, &question, sizeof(question)) &&

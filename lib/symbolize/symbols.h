@@ -17,6 +17,8 @@
 
 #include "lib/symbolize/loaded.h"
 
+struct mu_cgroups_known;
+
 struct mu_cache;      /* lib/symbolize/cache.h */
 struct mu_kept_names; /* lib/symbolize/kept_names.h */
 struct mu_unloaded;   /* heapwalk/recorded/recorded.h */
@@ -56,6 +58,7 @@ struct mu_symbols_source {
 
 	struct mu_patience *patience; /* or NULL */
 	struct mu_cache *cache;       /* or NULL: there is none */
+	struct mu_cgroups_known *cgroups; /* heapwalk/memory/available.h */
 
 	/* Records all answers, or gives them instead of the files; or NULL. */
 	struct mu_kept_names *kept;

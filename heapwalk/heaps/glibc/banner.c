@@ -7,6 +7,7 @@
 
 #define BANNER_MAX 256             /* bytes from the start to the release */
 #define TEXT_MAX ((size_t)8 << 20) /* of one mapping; libc's: 2 MiB */
+#define PIECE ((size_t)64 << 10)   /* that is read at a time */
 
 /* Two pieces, so that a search of our own data does not find the string. */
 static const char name[] = "GNU C Library";
@@ -39,7 +40,7 @@ number(const char *at, const char *end, unsigned *value)
 	return at;
 }
 
-/* Parse "2.36" at AT. */
+/* Parse "2.36" at AT; text follows, so that END cuts no number. */
 static bool
 parse_release(const char *at, const char *end, unsigned *major, unsigned *minor)
 {
@@ -48,7 +49,7 @@ parse_release(const char *at, const char *end, unsigned *major, unsigned *minor)
 	if (dot == at || dot == end || *dot != '.')
 		return false;
 	last = number(dot + 1, end, minor);
-	return last > dot + 1;
+	return last > dot + 1 && last < end;
 }
 
 bool
@@ -84,35 +85,57 @@ static bool
 find_in(const struct mu_snapshot *snap, const struct mu_mapping *mapping,
     unsigned *major, unsigned *minor)
 {
-	size_t size = mu_range_size(mapping->range);
+	uintptr_t at = mapping->range.begin, end = mapping->range.end;
 	const char *text;
+	size_t size;
 
-	if (!mapping->readable || mapping->writable || size > TEXT_MAX ||
+	if (!mapping->readable || mapping->writable || end - at > TEXT_MAX ||
 	    !mu_libc_is_named(mapping))
 		return false;
 	if (by_name(mu_path_base(mapping->name), major, minor))
 		return true;
-	text = mu_snapshot_view(snap, mapping->range.begin, size);
-	return text != NULL && mu_glibc_banner_parse(text, size, major, minor);
+	for (; at < end; at += PIECE) {
+		size = end - at < PIECE + 2 * BANNER_MAX
+		    ? end - at
+		    : PIECE + 2 * BANNER_MAX;
+		text = mu_snapshot_view(snap, at, size);
+		if (text != NULL &&
+		    mu_glibc_banner_parse(text, size, major, minor))
+			return true;
+		if (end - at <= PIECE)
+			break;
+	}
+	return false;
 }
 
 /*
- * Since 2018 linkers separate read-only data from code. Search code, three
- * quarters of the file, last.
+ * Since 2018 linkers separate read-only data from code, and from the symbols at
+ * the beginning of the file. Code, three quarters of the file, comes last.
  */
+enum part { DATA, SYMBOLS, CODE, PARTS };
+
+static enum part
+part_of(const struct mu_mapping *mapping)
+{
+	if (mapping->executable)
+		return CODE;
+	return mapping->offset == 0 ? SYMBOLS : DATA;
+}
+
 bool
 mu_glibc_banner_find(
     const struct mu_snapshot *snap, unsigned *major, unsigned *minor)
 {
-	size_t i, count = snap->num_mappings;
+	const struct mu_mapping *mapping;
+	enum part part;
+	size_t i;
 
-	for (i = 0; i < count; i++)
-		if (!snap->mappings[i].executable &&
-		    find_in(snap, &snap->mappings[i], major, minor))
-			return true;
-	for (i = 0; i < count; i++)
-		if (snap->mappings[i].executable &&
-		    find_in(snap, &snap->mappings[i], major, minor))
-			return true;
+	for (part = DATA; part < PARTS; part++)
+		for (i = 0; i < snap->num_mappings; i++) {
+			mapping = &snap->mappings[i];
+			if (part_of(mapping) == part &&
+			    find_in(snap, mapping, major, minor))
+				return true;
+		}
 	return false;
 }

@@ -24,8 +24,9 @@ static const struct {
 	{ "GNU C Library stable release version 2.", false, 0, 0 },
 	{ "GNU C Library stable release version x.36", false, 0, 0 },
 	{ "release version 2.36", false, 0, 0 },
-	{ "GNU C Librar GNU C Library GNU C Library release version 2.40", true,
-	    2, 40 },
+	{ "GNU C Librar GNU C Library GNU C Library release version 2.40.",
+	    true, 2, 40 },
+	{ "GNU C Library release version 2.4", false, 0, 0 }, /* cut */
 	{ "", false, 0, 0 },
 };
 

@@ -91,7 +91,7 @@ expect(size_t kib)
 {
 	size_t bytes = 0;
 
-	ck_assert(mu_available_in(&files, &bytes));
+	ck_assert(mu_available_in(&files, &bytes, NULL));
 	ck_assert_uint_eq(bytes, kib * 1024);
 }
 
@@ -103,13 +103,13 @@ TEST(machine)
 	unlink(own);
 	expect(1000);
 	put(meminfo, "MemTotal: 7 kB\nNotMemAvailable: 6 kB\n");
-	ck_assert(!mu_available_in(&files, &bytes));
+	ck_assert(!mu_available_in(&files, &bytes, NULL));
 	put(meminfo, "MemAvailable: none\n");
-	ck_assert(!mu_available_in(&files, &bytes));
+	ck_assert(!mu_available_in(&files, &bytes, NULL));
 	put(meminfo, "");
-	ck_assert(!mu_available_in(&files, &bytes));
+	ck_assert(!mu_available_in(&files, &bytes, NULL));
 	unlink(meminfo);
-	ck_assert(!mu_available_in(&files, &bytes));
+	ck_assert(!mu_available_in(&files, &bytes, NULL));
 }
 
 TEST(cgroup)
@@ -265,7 +265,7 @@ TEST(watched)
 	put_cgroup("/a", NULL, NULL, NULL);
 	put_cgroup("/a/b", "1048576\n", "524288\n",
 	    "inactive_file 204800\nactive_file 0\n");
-	mu_headroom_open_files(&headroom, &files);
+	mu_headroom_open_files(&headroom, &files, NULL);
 	ck_assert_uint_eq(mu_headroom_left(&headroom, 1), 512 << 10);
 	ck_assert_uint_eq(mu_headroom_left(&headroom, SIZE_MAX), 712 << 10);
 	put_cgroup("/a/b", NULL, "1048575\n", NULL);
@@ -284,16 +284,16 @@ TEST(kills_all)
 
 	put_cgroup("/a", NULL, NULL, NULL);
 	put_cgroup("/a/b", "1048576\n", "524288\n", NULL);
-	mu_headroom_open_files(&headroom, &files);
+	mu_headroom_open_files(&headroom, &files, NULL);
 	ck_assert(!headroom.kills_all);
 	mu_headroom_close(&headroom);
 	put_named("/a/b", "memory.oom.group", "0\n");
 	put_named("/a", "memory.oom.group", "1\n");
-	mu_headroom_open_files(&headroom, &files);
+	mu_headroom_open_files(&headroom, &files, NULL);
 	ck_assert(headroom.kills_all);
 	mu_headroom_close(&headroom);
 	put_named("/a", "memory.oom.group", "0\n");
-	mu_headroom_open_files(&headroom, &files);
+	mu_headroom_open_files(&headroom, &files, NULL);
 	ck_assert(!headroom.kills_all);
 	mu_headroom_close(&headroom);
 }
@@ -305,24 +305,24 @@ TEST(unseen)
 
 	put_mount("/", NULL);
 	put(own, "0::/../b\n");
-	mu_headroom_open_files(&headroom, &files);
+	mu_headroom_open_files(&headroom, &files, NULL);
 	ck_assert(headroom.unseen);
 	mu_headroom_close(&headroom);
 	put(own, "4:memory:/a\n0::/../b\n");
-	mu_headroom_open_files(&headroom, &files);
+	mu_headroom_open_files(&headroom, &files, NULL);
 	ck_assert(!headroom.unseen);
 	mu_headroom_close(&headroom);
 	put_mount("/docker/1", "memory");
 	put(own, "4:memory:/docker/2\n0::/\n");
-	mu_headroom_open_files(&headroom, &files);
+	mu_headroom_open_files(&headroom, &files, NULL);
 	ck_assert(headroom.unseen);
 	mu_headroom_close(&headroom);
 	put(own, "4:memory:/docker/1\n0::/\n");
-	mu_headroom_open_files(&headroom, &files);
+	mu_headroom_open_files(&headroom, &files, NULL);
 	ck_assert(!headroom.unseen);
 	mu_headroom_close(&headroom);
 	put(mountinfo, "22 1 0:21 / /proc rw,relatime - proc proc rw\n");
-	mu_headroom_open_files(&headroom, &files);
+	mu_headroom_open_files(&headroom, &files, NULL);
 	ck_assert(!headroom.unseen);
 	mu_headroom_close(&headroom);
 }
@@ -334,18 +334,57 @@ TEST(tasks)
 	put(own, "5:pids:/a/b\n4:memory:/\n");
 	put_cgroup("/a", NULL, NULL, NULL);
 	put_cgroup("/a/b", NULL, NULL, NULL);
-	ck_assert_uint_eq(mu_headroom_tasks(&files), SIZE_MAX);
+	ck_assert_uint_eq(mu_headroom_tasks(&files, NULL), SIZE_MAX);
 	put_named("/a/b", "pids.max", "max\n");
 	put_named("/a/b", "pids.current", "3\n");
-	ck_assert_uint_eq(mu_headroom_tasks(&files), SIZE_MAX);
+	ck_assert_uint_eq(mu_headroom_tasks(&files, NULL), SIZE_MAX);
 	put_named("/a", "pids.max", "100\n");
 	put_named("/a", "pids.current", "93\n");
-	ck_assert_uint_eq(mu_headroom_tasks(&files), 7);
+	ck_assert_uint_eq(mu_headroom_tasks(&files, NULL), 7);
 	put_named("/a/b", "pids.max", "3\n");
-	ck_assert_uint_eq(mu_headroom_tasks(&files), 0);
+	ck_assert_uint_eq(mu_headroom_tasks(&files, NULL), 0);
 	put_mount("/", NULL);
 	put(own, "0::/a\n");
-	ck_assert_uint_eq(mu_headroom_tasks(&files), 7);
+	ck_assert_uint_eq(mu_headroom_tasks(&files, NULL), 7);
+}
+
+/* One reading of the mounts is enough for memory and tasks. */
+TEST(remembered)
+{
+	struct mu_cgroups_known known = { 0 };
+	size_t bytes = 0;
+
+	put(own, "0::/a/b\n");
+	put_cgroup("/a", NULL, NULL, NULL);
+	put_cgroup("/a/b", "1048576\n", "524288\n", NULL);
+	put_named("/a/b", "pids.max", "9\n");
+	put_named("/a/b", "pids.current", "2\n");
+	ck_assert(mu_available_in(&files, &bytes, &known));
+	ck_assert_uint_eq(bytes, 512 * 1024);
+	put(mountinfo, "");
+	ck_assert(mu_available_in(&files, &bytes, &known));
+	ck_assert_uint_eq(bytes, 512 * 1024);
+	ck_assert_uint_eq(mu_headroom_tasks(&files, &known), 7);
+	ck_assert_uint_eq(mu_headroom_tasks(&files, NULL), SIZE_MAX);
+	/* Another group is looked for. */
+	put(own, "0::/a\n");
+	ck_assert_uint_eq(mu_headroom_tasks(&files, &known), SIZE_MAX);
+}
+
+/* The same of version 1, where tasks have a hierarchy for themselves. */
+TEST(remembered_of_version_1)
+{
+	struct mu_cgroups_known known = { 0 };
+	size_t bytes = 0;
+
+	put(own, "5:pids:/a/b\n4:memory:/\n");
+	put_mount("/", "memory,pids");
+	put_cgroup("/a", NULL, NULL, NULL);
+	put_named("/a/b", "pids.max", "9\n");
+	put_named("/a/b", "pids.current", "2\n");
+	ck_assert(mu_available_in(&files, &bytes, &known));
+	put(mountinfo, "");
+	ck_assert_uint_eq(mu_headroom_tasks(&files, &known), 7);
 }
 
 /* Groups side by side share the limit of the one above. */
@@ -356,17 +395,17 @@ TEST(shared)
 	put_cgroup("/a", NULL, NULL, NULL);
 	put_cgroup("/a/b", "1048576\n", "524288\n", NULL);
 	put_cgroup("/a/c", "1048576\n", "524288\n", NULL);
-	mu_headroom_open_files(&one, &files);
+	mu_headroom_open_files(&one, &files, NULL);
 	put(own, "0::/a/c\n");
-	mu_headroom_open_files(&other, &files);
+	mu_headroom_open_files(&other, &files, NULL);
 	ck_assert(mu_headroom_shares(&one, &one));
 	ck_assert(!mu_headroom_shares(&one, &other));
 	mu_headroom_close(&one);
 	mu_headroom_close(&other);
 	put_cgroup("/a", "1048576\n", "524288\n", NULL);
-	mu_headroom_open_files(&other, &files);
+	mu_headroom_open_files(&other, &files, NULL);
 	put(own, "0::/a/b\n");
-	mu_headroom_open_files(&one, &files);
+	mu_headroom_open_files(&one, &files, NULL);
 	ck_assert(mu_headroom_shares(&one, &other));
 	mu_headroom_close(&one);
 	mu_headroom_close(&other);
@@ -376,7 +415,7 @@ TEST(here)
 {
 	size_t bytes = 0;
 
-	ck_assert(mu_available(&bytes));
+	ck_assert(mu_available(&bytes, NULL));
 	ck_assert_uint_gt(bytes, 0);
 }
 

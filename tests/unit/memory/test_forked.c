@@ -36,6 +36,14 @@ TEST(pool)
 	ck_assert(!parse("VmFlags: rd wr mr mw me ac hg sd \n").pooled);
 }
 
+/* vDSO states of glibc 2.41 are droppable. */
+TEST(wiped)
+{
+	ck_assert(parse("VmFlags: rd wr mr mw me ac wf sd \n").wiped);
+	ck_assert(!parse("VmFlags: rd wr mr mw me ac wf dp \n").wiped);
+	ck_assert(!parse("VmFlags: rd wr mr mw me dc \n").wiped);
+}
+
 TEST(watched)
 {
 	static const char *const flags[] = { "um", "uw", "ui" };

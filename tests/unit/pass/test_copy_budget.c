@@ -31,8 +31,9 @@ have(size_t mib)
 		.private = 512 * MIB,
 		.traced = true,
 		.active = MU_COPY_ACTIVE,
+		.tasks = SIZE_MAX,
 	};
-	mu_headroom_open_files(&budget.headroom, &none);
+	mu_headroom_open_files(&budget.headroom, &none, NULL);
 }
 
 static void

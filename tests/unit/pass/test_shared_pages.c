@@ -58,7 +58,7 @@ TEST_LOOP(pages_once, 0, 2)
 	struct mu_shared_pages before, pages;
 	char *views[VIEWS];
 
-	mu_available(&available);
+	mu_available(&available, NULL);
 	if (available < 2 * size) {
 		printf("SKIPPED: pages_once: less than %zu MiB of memory\n",
 		    2 * size / MIB);
