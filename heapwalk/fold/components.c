@@ -30,7 +30,7 @@ struct search {
 	struct mu_deadline *deadline;
 	uint32_t *of; /* order or component of each tree */
 	/*
-	 * The path from the front, as the node at which each tree continues;
+	 * The path from the front, as the place at which each tree continues;
 	 * open trees from the back.
 	 */
 	uint32_t *stack;
@@ -44,15 +44,23 @@ struct search {
 	bool ends;             /* it leads to nothing else */
 };
 
-/* Enter TREE, which has edges; the first belong to NODE. */
+/* Enter TREE, which has edges; the first belong to the node at PLACE. */
 static void
-enter(struct search *search, uint32_t tree, uint32_t node)
+enter(struct search *search, uint32_t tree, uint32_t place)
 {
 	search->of[tree] = ++search->num_seen;
-	search->stack[search->depth] = node;
-	search->edges[search->depth] =
-	    mu_edges_first(search->trees->lost, node);
+	search->stack[search->depth] = place;
+	search->edges[search->depth] = mu_edges_first(
+	    search->trees->lost, mu_tree_leader(search->trees, place));
 	search->depth++;
+}
+
+/* The tree at DEPTH of the path. */
+static uint32_t
+tree_at(const struct search *search, uint32_t depth)
+{
+	return mu_tree_of(
+	    search->trees, mu_tree_leader(search->trees, search->stack[depth]));
 }
 
 /* Close the component whose oldest tree is TREE, of order ORDER. */
@@ -74,8 +82,7 @@ close_component(struct search *search, uint32_t tree, uint32_t order)
 static void
 leave(struct search *search)
 {
-	uint32_t node = search->stack[--search->depth];
-	uint32_t tree = mu_tree_of(search->trees, node);
+	uint32_t tree = tree_at(search, --search->depth);
 	uint32_t order = search->of[tree], *parent;
 
 	if ((search->edges[search->depth] & HAS_OLDER) == 0) {
@@ -85,8 +92,7 @@ leave(struct search *search)
 	search->stack[--search->open] = tree;
 	if (search->depth == 0)
 		return;
-	node = search->stack[search->depth - 1];
-	parent = &search->of[mu_tree_of(search->trees, node)];
+	parent = &search->of[tree_at(search, search->depth - 1)];
 	if (order < *parent) {
 		*parent = order;
 		search->edges[search->depth - 1] |= HAS_OLDER;
@@ -98,25 +104,25 @@ static void
 follow(struct search *search)
 {
 	const struct mu_trees *trees = search->trees;
-	uint32_t *last = &search->stack[search->depth - 1], target, node;
+	uint32_t *last = &search->stack[search->depth - 1], target, place;
 	uint32_t *at = &search->edges[search->depth - 1], *component;
-	uint32_t *own = &search->of[mu_tree_of(trees, *last)];
+	uint32_t *own = &search->of[tree_at(search, search->depth - 1)];
 	uint32_t older = *at & HAS_OLDER;
-	struct mu_tree_edges edges = { .trees = trees, .node = *last };
+	struct mu_tree_edges edges = { .trees = trees, .place = *last };
 
-	mu_edges_open(&edges.edges, trees->lost, *last, *at & ~HAS_OLDER,
-	    search->deadline);
+	mu_edges_open(&edges.edges, trees->lost, mu_tree_leader(trees, *last),
+	    *at & ~HAS_OLDER, search->deadline);
 	while (mu_tree_edges_next(&edges, &target)) {
 		component = &search->of[target];
 		if (*component == 0) {
-			node = mu_tree_first(trees, target);
-			if (node == MU_NO_NODE) {
+			place = mu_tree_first(trees, target);
+			if (place == MU_NO_NODE) {
 				*component = CLOSED | search->num_components++;
 				continue;
 			}
-			*last = edges.node;
+			*last = edges.place;
 			*at = edges.edges.at | older;
-			enter(search, target, node);
+			enter(search, target, place);
 			return;
 		}
 		if (*component < *own) {
@@ -135,16 +141,16 @@ follow(struct search *search)
 static bool
 search_from(struct search *search, uint32_t tree)
 {
-	uint32_t node;
+	uint32_t place;
 
 	if (search->of[tree] != 0)
 		return true;
-	node = mu_tree_first(search->trees, tree);
-	if (node == MU_NO_NODE) {
+	place = mu_tree_first(search->trees, tree);
+	if (place == MU_NO_NODE) {
 		search->of[tree] = CLOSED | search->num_components++;
 		return true;
 	}
-	for (enter(search, tree, node); search->depth > 0;) {
+	for (enter(search, tree, place); search->depth > 0;) {
 		follow(search);
 		if (search->deadline->passed)
 			return false;

@@ -8,6 +8,8 @@
  */
 #include "heapwalk/fold/trees.h"
 
+#include "mu/bits.h"
+
 #define CLAIMED 0x80000000u /* with the node from which it was visited */
 #define MAX_NODES 0x40000000u
 #define LANES 32
@@ -211,28 +213,68 @@ leads_to_head(
 	return false;
 }
 
-static enum mu_status
-list_nodes(struct mu_trees *trees, struct mu_deadline *deadline)
+/*
+ * Count the nodes that lead to heads, in the bits LEADS and for each tree in
+ * FIRST. Returns their number.
+ */
+static uint32_t
+count_leaders(
+    struct mu_trees *trees, uint64_t *leads, struct mu_deadline *deadline)
 {
-	const struct mu_lost *lost = trees->lost;
-	struct mu_arena *arena = lost->graph->arena;
-	uint32_t node, *first;
+	uint32_t node, count = 0;
+
+	for (node = 0; node < trees->lost->num_nodes && !deadline->passed;
+	     node++) {
+		if (mu_edges_none(trees->lost, node) ||
+		    !leads_to_head(trees, node, deadline))
+			continue;
+		mu_bit_set(leads, node);
+		trees->first[mu_tree_of(trees, node)]++;
+		count++;
+	}
+	return count;
+}
+
+/* FIRST becomes 1 + where the leaders of each tree end; the last is noted. */
+static void
+divide(struct mu_trees *trees)
+{
+	uint32_t tree, end = 0;
+
+	for (tree = 0; tree < trees->num_trees; tree++) {
+		if (trees->first[tree] == 0)
+			continue;
+		end += trees->first[tree];
+		trees->first[tree] = 1 + end;
+		trees->leaders[end - 1] = MU_LEADER_LAST;
+	}
+}
+
+static enum mu_status
+list_leaders(struct mu_trees *trees, struct mu_deadline *deadline)
+{
+	uint32_t node = trees->lost->num_nodes, count, *first;
+	struct mu_arena *arena = trees->lost->graph->arena;
+	uint64_t *leads =
+	    mu_arena_alloc(arena, (size_t)node / 64 + 1, sizeof(*leads));
 
 	trees->first = mu_arena_alloc_table(
 	    arena, trees->num_trees, sizeof(*trees->first));
-	trees->next =
-	    mu_arena_alloc_table(arena, lost->num_nodes, sizeof(*trees->next));
-	if (trees->first == NULL || trees->next == NULL)
+	if (leads == NULL || trees->first == NULL)
 		return MU_ERR_NO_MEMORY;
-	for (node = 0; node < lost->num_nodes; node++) {
-		if (mu_edges_none(lost, node) ||
-		    !leads_to_head(trees, node, deadline))
+	count = count_leaders(trees, leads, deadline);
+	if (deadline->passed)
+		return MU_ERR_TIMEOUT;
+	trees->leaders =
+	    mu_arena_alloc_table(arena, count, sizeof(*trees->leaders));
+	if (trees->leaders == NULL)
+		return MU_ERR_NO_MEMORY;
+	divide(trees);
+	while (node-- > 0) {
+		if (!mu_bit(leads, node))
 			continue;
 		first = &trees->first[mu_tree_of(trees, node)];
-		trees->next[node] = *first;
-		*first = 1 + node;
-		if (deadline->passed)
-			return MU_ERR_TIMEOUT;
+		trees->leaders[--*first - 1] |= node;
 	}
 	return MU_OK;
 }
@@ -265,5 +307,5 @@ mu_trees_find(
 		return MU_OK;
 	}
 	number_others(trees);
-	return list_nodes(trees, deadline);
+	return list_leaders(trees, deadline);
 }

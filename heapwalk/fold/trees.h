@@ -15,6 +15,7 @@
 
 #define MU_TREE_HEAD 0x40000000u /* in mu_trees.of: this node is the head */
 #define MU_HEAD_LED 0x80000000u  /* in mu_trees.heads: a node leads there */
+#define MU_LEADER_LAST 0x80000000u /* in mu_trees.leaders: of its tree */
 
 struct mu_trees {
 	const struct mu_lost *lost;
@@ -24,10 +25,10 @@ struct mu_trees {
 	uint32_t *of;    /* tree of each node */
 	uint32_t *heads; /* head of each tree; by address */
 	/*
-	 * For each tree, the nodes with edges to heads, in any order: 1 + the
-	 * first; for each of them 1 + the next. NULL: there are none.
+	 * The nodes with edges to heads, tree by tree, and for each tree 1 +
+	 * the index of the first of them. NULL: there are none.
 	 */
-	uint32_t *first, *next;
+	uint32_t *leaders, *first;
 };
 
 /* MU_ERR_NO_MEMORY; MU_ERR_TIMEOUT. OF reuses LOST's parents. */
@@ -56,7 +57,10 @@ mu_tree_entered(const struct mu_trees *trees, uint32_t target, uint32_t *tree)
 	return trees->of == NULL || (trees->of[target] & MU_TREE_HEAD) != 0;
 }
 
-/* A node of TREE that may have edges to heads; MU_NO_NODE if there is none. */
+/*
+ * The place of the first node of TREE that may have edges to heads; MU_NO_NODE
+ * if there is none.
+ */
 static inline uint32_t
 mu_tree_first(const struct mu_trees *trees, uint32_t tree)
 {
@@ -66,19 +70,46 @@ mu_tree_first(const struct mu_trees *trees, uint32_t tree)
 	return mu_edges_none(trees->lost, tree) ? MU_NO_NODE : tree;
 }
 
-/* The next such node after NODE. */
+/* The node at PLACE. */
 static inline uint32_t
-mu_tree_next(const struct mu_trees *trees, uint32_t node)
+mu_tree_leader(const struct mu_trees *trees, uint32_t place)
 {
-	return trees->next != NULL ? trees->next[node] - 1 : MU_NO_NODE;
+	return trees->leaders != NULL ? trees->leaders[place] & ~MU_LEADER_LAST
+				      : place;
+}
+
+/* The next place of the same tree. */
+static inline uint32_t
+mu_tree_next(const struct mu_trees *trees, uint32_t place)
+{
+	return trees->leaders != NULL &&
+		(trees->leaders[place] & MU_LEADER_LAST) == 0
+	    ? place + 1
+	    : MU_NO_NODE;
 }
 
 /* The edges that lead out of a tree, to heads: all of them, node by node. */
 struct mu_tree_edges {
 	const struct mu_trees *trees;
 	struct mu_edges edges;
-	uint32_t node; /* node of the current edges; MU_NO_NODE at the end */
+	uint32_t place; /* of the current edges' node; MU_NO_NODE at the end */
 };
+
+/* Begin with the first edge of the node at PLACE, unless that is MU_NO_NODE. */
+static inline void
+mu_tree_edges_at(
+    struct mu_tree_edges *edges, uint32_t place, struct mu_deadline *deadline)
+{
+	const struct mu_lost *lost = edges->trees->lost;
+	uint32_t node;
+
+	edges->place = place;
+	if (place == MU_NO_NODE)
+		return;
+	node = mu_tree_leader(edges->trees, place);
+	mu_edges_open(
+	    &edges->edges, lost, node, mu_edges_first(lost, node), deadline);
+}
 
 /*
  * Begin with the first edge of TREE. TREES and DEADLINE must outlive EDGES;
@@ -89,10 +120,7 @@ mu_tree_edges_open(struct mu_tree_edges *edges, const struct mu_trees *trees,
     uint32_t tree, struct mu_deadline *deadline)
 {
 	edges->trees = trees;
-	edges->node = mu_tree_first(trees, tree);
-	if (edges->node != MU_NO_NODE)
-		mu_edges_open(&edges->edges, trees->lost, edges->node,
-		    mu_edges_first(trees->lost, edges->node), deadline);
+	mu_tree_edges_at(edges, mu_tree_first(trees, tree), deadline);
 }
 
 /* Get the tree *TARGET of the next edge; false after the last. */
@@ -102,15 +130,12 @@ mu_tree_edges_next(struct mu_tree_edges *edges, uint32_t *target)
 	const struct mu_trees *trees = edges->trees;
 	uint32_t node;
 
-	while (edges->node != MU_NO_NODE) {
+	while (edges->place != MU_NO_NODE) {
 		while (mu_edges_next(&edges->edges, &node))
 			if (mu_tree_entered(trees, node, target))
 				return true;
-		edges->node = mu_tree_next(trees, edges->node);
-		if (edges->node != MU_NO_NODE)
-			mu_edges_open(&edges->edges, trees->lost, edges->node,
-			    mu_edges_first(trees->lost, edges->node),
-			    edges->edges.deadline);
+		mu_tree_edges_at(edges, mu_tree_next(trees, edges->place),
+		    edges->edges.deadline);
 	}
 	return false;
 }

@@ -8,7 +8,7 @@
 
 #define MANY 1000000
 
-#define BYTES_EACH 12 /* of memory for folding what hangs together */
+#define BYTES_EACH 5 /* of memory for folding what hangs together */
 
 static size_t used; /* of the arena, before the folding */
 
