@@ -121,7 +121,7 @@ GTEST_MAIN := $(if $(shell pkg-config --exists gtest 2>/dev/null && echo yes),\
 
 EXAMPLES := $(BUILD)/examples/find_leaks $(BUILD)/examples/watch_daemon \
 	$(BUILD)/examples/seed_article $(BUILD)/examples/why_reachable \
-	$(BUILD)/examples/pool_heap
+	$(BUILD)/examples/pool_heap $(BUILD)/examples/leaky_cache
 EXAMPLES_CHECK := $(BUILD)/examples/no_leaks_test
 
 .PHONY: always all libraries deps demo examples lint format install uninstall help clean

@@ -73,12 +73,19 @@ mu_watch_name_lost(
 	struct mu_text text = { name, MU_WATCH_NAME, 0 };
 	struct mu_symbol symbol;
 	struct mu_type type;
+	const char *site;
 
 	memset(name, 0, MU_WATCH_NAME);
 	mu_group_type(names, &at->group, &type);
 	add_kind(&text, &type, at->group.size);
-	if (!find_frame(&at->example.backtrace, names, &symbol))
+	if (!find_frame(&at->example.backtrace, names, &symbol)) {
+		site = at->group.mixed
+		    ? NULL
+		    : mu_names_find_site(names, &at->example);
+		if (site != NULL)
+			mu_text_add(&text, " (probably at %s)", site);
 		return;
+	}
 	mu_text_add(&text, " (%s", mu_symbol_function(&symbol, 0));
 	if (symbol.file != NULL)
 		mu_text_add(

@@ -11,7 +11,8 @@
 #include "lib/watch/look.h"
 
 /*
- * "Session (handle at served.c:16)", "blocks of 48 bytes": the group AT, with
+ * "Session (handle at served.c:16)", "blocks of 48 bytes (probably at
+ * served.c:41)", where no recorder knows that: the group AT, with
  * MU_WATCH_NAME bytes of room in NAME.
  */
 void mu_watch_name_lost(
