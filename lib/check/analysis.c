@@ -496,6 +496,8 @@ mu_check_release(struct mu_report *answer)
 		free(answer->baseline->known);
 	free(answer->baseline);
 	answer->baseline = NULL;
+	free(answer->suppressed);
+	answer->suppressed = NULL;
 	mu_saved_look_close(answer->look);
 	answer->look = NULL;
 	answer->entries = (struct mu_entries) { .count = 0 };

@@ -1,6 +1,7 @@
 #include "lib/cli/answer.h"
 
 #include <bsd/string.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -140,18 +141,41 @@ mu_cli_fill_check(struct mu_check *check, const struct mu_cli_options *options)
 	};
 }
 
+/* --suppressions and the like, behind --baseline. */
+static void
+suppress(const struct mu_cli_options *options, struct mu_report *answer)
+{
+	struct mu_suppressions *suppressed = options->suppressed;
+	int fd = options->suppressions_fd < 0
+	    ? -1
+	    : fcntl(options->suppressions_fd, F_DUPFD_CLOEXEC, 3);
+
+	suppressed->made = fd < 0 ? NULL : fdopen(fd, "w");
+	mu_suppressions_judge(suppressed, answer);
+	if (suppressed->made != NULL)
+		fclose(suppressed->made);
+	else if (fd >= 0)
+		close(fd);
+	suppressed->made = NULL;
+}
+
 /* --baseline, --write-baseline */
 static void
 judge(const struct mu_cli_options *options, struct mu_report *answer)
 {
 	if (options->known != NULL && mu_exit_checked(&answer->info))
 		mu_baseline_judge(options->known, answer);
+	if (options->suppressed != NULL && mu_exit_checked(&answer->info))
+		suppress(options, answer);
 }
 
 /* All reports are there. A file that cannot be written stays empty. */
 static void
 end_baseline(const struct mu_cli_options *options, bool checked, FILE *out)
 {
+	if (options->suppressed != NULL && checked &&
+	    options->writer->for_people)
+		mu_suppressions_sum(options->suppressed, out);
 	if (options->known == NULL || !checked)
 		return;
 	if (options->writer->for_people)
@@ -216,7 +240,7 @@ mu_cli_check(const struct mu_cli_options *options, struct mu_output *output)
 		.document = &document,
 	};
 	struct mu_why why = { .text = "a report could not be written" };
-	int *kept[4 + MU_CLI_REPORTS] = { NULL };
+	int *kept[5 + MU_CLI_REPORTS] = { NULL };
 	size_t i, num_kept = 0;
 	int status;
 
@@ -224,6 +248,8 @@ mu_cli_check(const struct mu_cli_options *options, struct mu_output *output)
 		kept[num_kept++] = &options->explain.save->fd;
 	if (options->known != NULL && options->baseline_fd >= 0)
 		kept[num_kept++] = (int *)&options->baseline_fd;
+	if (options->suppressed != NULL && options->suppressions_fd >= 0)
+		kept[num_kept++] = (int *)&options->suppressions_fd;
 	if (options->core_image != NULL)
 		kept[num_kept++] = &options->core_image->fd;
 	for (i = 0; i < options->reports->count; i++)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "lib/term/safe_text.h"
 #include "lib/writers/exit_status.h"
@@ -56,6 +57,31 @@ open_baseline(struct mu_cli_files *files, struct mu_cli_options *options,
 }
 
 static enum mu_status
+open_suppressions(struct mu_cli_files *files, struct mu_cli_options *options,
+    struct mu_why *why)
+{
+	enum mu_status status;
+	time_t now = time(NULL);
+	struct tm day;
+	char today[11] = "";
+
+	if (!mu_cli_suppresses(options))
+		return MU_OK;
+	if (localtime_r(&now, &day) != NULL)
+		strftime(today, sizeof(today), "%Y-%m-%d", &day);
+	options->suppressed = &files->suppressed;
+	files->suppressed.only_module = options->only_module;
+	files->suppressed.only_function = options->only_function;
+	status = mu_suppressions_open(
+	    &files->suppressed, options->suppressions, today, why);
+	if (status == MU_OK && options->write_suppressions != NULL)
+		status = mu_new_file_open(
+		    &files->new_suppressions, options->write_suppressions, why);
+	options->suppressions_fd = files->new_suppressions.fd;
+	return status;
+}
+
+static enum mu_status
 open_core(struct mu_cli_files *files, struct mu_cli_options *options,
     struct mu_why *why)
 {
@@ -96,10 +122,13 @@ mu_cli_files_open(struct mu_cli_files *files, struct mu_cli_options *options,
 		.new_look.fd = -1,
 		.new_core.fd = -1,
 		.new_baseline.fd = -1,
+		.new_suppressions.fd = -1,
 	};
 	status = open_since(files, options, why);
 	if (status == MU_OK)
 		status = open_baseline(files, options, why);
+	if (status == MU_OK)
+		status = open_suppressions(files, options, why);
 	if (status == MU_OK)
 		status = open_core(files, options, why);
 	if (status == MU_OK)
@@ -154,6 +183,8 @@ mu_cli_files_commit(struct mu_cli_files *files,
 	for (i = 0; i < options->reports->count; i++)
 		status = commit(&options->reports->items[i].file,
 		    options->reports->items[i].path, 0600, true, status);
+	status = commit(&files->new_suppressions, options->write_suppressions,
+	    0644, true, status);
 	return commit(
 	    &files->new_baseline, options->write_baseline, 0644, false, status);
 }
@@ -164,12 +195,15 @@ mu_cli_files_close(struct mu_cli_files *files, struct mu_cli_options *options)
 	options->explain.save = NULL;
 	options->core_image = NULL;
 	options->known = NULL;
+	options->suppressed = NULL;
 	options->lost_before = NULL;
 	mu_cli_reports_close(options->reports);
 	mu_look_writer_close(&files->look);
 	mu_new_file_close(&files->new_look);
 	mu_new_file_close(&files->new_core);
 	mu_new_file_close(&files->new_baseline);
+	mu_new_file_close(&files->new_suppressions);
+	mu_suppressions_close(&files->suppressed);
 	mu_baseline_close(&files->known);
 	mu_since_close(&files->since);
 }

@@ -14,14 +14,16 @@
 #include "lib/look/write.h"
 #include "lib/since/baseline.h"
 #include "lib/since/since.h"
+#include "lib/since/suppressions.h"
 #include "lib/term/new_file.h"
 
 struct mu_cli_files {
 	struct mu_since since;
 	struct mu_baseline known;
+	struct mu_suppressions suppressed;
 	struct mu_look_writer look;
 	struct mu_core_out core;
-	struct mu_new_file new_look, new_core, new_baseline;
+	struct mu_new_file new_look, new_core, new_baseline, new_suppressions;
 };
 
 /*

@@ -470,12 +470,22 @@ leave_time(const struct parse *parse)
 		options->timeout_ms = least;
 }
 
-/* A baseline has all groups of lost blocks, by stack or shape. */
+/*
+ * A baseline has all groups of lost blocks, by stack or shape; suppressions are
+ * asked about all groups.
+ */
 static enum mu_status
 check_baseline(const struct parse *parse)
 {
 	struct mu_cli_options *options = parse->options;
 
+	if (mu_cli_suppresses(options)) {
+		if (options->by == MU_BY_BLOCK)
+			return mu_why(parse->why, MU_ERR_ARGUMENT,
+			    "--by=block: suppressions are of groups");
+		if (!options->limit_given)
+			options->limit = BASELINE_LIMIT;
+	}
 	if (options->baseline == NULL && options->write_baseline == NULL)
 		return MU_OK;
 	if (options->by != MU_BY_STACK && options->by != MU_BY_SHAPE)

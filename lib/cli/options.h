@@ -87,7 +87,9 @@ struct mu_cli_options {
 
 	/* Files; NULL: not given. */
 	const char *baseline, *write_baseline, *core_out;
-	const char *source_root;        /* a folder; NULL: not given */
+	const char *suppressions, *write_suppressions;
+	const char *only_module, *only_function; /* patterns */
+	const char *source_root;                 /* a folder; NULL: not given */
 	const char *only_program;       /* a pattern; NULL: not given */
 	struct mu_cli_reports *reports; /* --report; points to OWN_REPORTS */
 	struct mu_cli_reports own_reports;
@@ -95,9 +97,20 @@ struct mu_cli_options {
 	/* Set by main(). */
 	struct mu_core_out *core_image;     /* of --core-out; or NULL */
 	struct mu_baseline *known;          /* of these; NULL: not wanted */
+	struct mu_suppressions *suppressed; /* NULL: none */
+	int suppressions_fd;                /* of the new file; -1: none */
 	int baseline_fd;                    /* of the new one; -1: none */
 	const struct mu_since *lost_before; /* of --since; or NULL */
 };
+
+/* True if groups may be suppressed. */
+static inline bool
+mu_cli_suppresses(const struct mu_cli_options *options)
+{
+	return options->suppressions != NULL ||
+	    options->write_suppressions != NULL ||
+	    options->only_module != NULL || options->only_function != NULL;
+}
 
 /*
  * Read ENVIRONMENT (NULL: none), the library's options, and then the command

@@ -141,10 +141,11 @@ mu_baseline_judge(struct mu_baseline *baseline, struct mu_report *report)
 bool
 mu_baseline_knows_all(const struct mu_report *report)
 {
-	const struct mu_report_baseline *judged = report->baseline;
+	size_t i, known = 0;
 
-	return judged != NULL && judged->known != NULL && judged->groups > 0 &&
-	    judged->groups == report->groups.num_total;
+	for (i = 0; i < report->groups.count; i++)
+		known += mu_report_known(report, i);
+	return known > 0 && known == report->groups.num_total;
 }
 
 void

@@ -36,6 +36,8 @@ struct mu_report {
 
 	/* Which groups are known (lib/since/baseline.h); NULL: not asked. */
 	struct mu_report_baseline *baseline;
+	bool *suppressed; /* groups (lib/since/suppressions.h); NULL: not asked
+			   */
 
 	/* names of addresses */
 	struct mu_naming *naming;   /* the command's; NULL: none */
@@ -52,10 +54,12 @@ struct mu_report_baseline {
 	size_t groups, blocks, bytes; /* that are known */
 };
 
-/* True if group INDEX is known. */
+/* True if group INDEX is known or suppressed. */
 static inline bool
 mu_report_known(const struct mu_report *report, size_t index)
 {
+	if (report->suppressed != NULL && report->suppressed[index])
+		return true;
 	return report->baseline != NULL && report->baseline->known != NULL &&
 	    report->baseline->known[index];
 }

@@ -18,7 +18,7 @@ _memunreachable() {
 		return
 		;;
 	--core | --exe | -o | --output | --heap-dump | --diff | --leaktracer | \
-		--html | --baseline | --core-out | --write-baseline | --save | --since | --symbolize | --csv | --prometheus)
+		--html | --baseline | --suppressions | --write-suppressions | --core-out | --write-baseline | --save | --since | --symbolize | --csv | --prometheus)
 		_filedir
 		return
 		;;
@@ -60,7 +60,7 @@ _memunreachable() {
 		mapfile -t COMPREPLY < <(compgen -W 'stack shape type module block' -- "$cur")
 		return
 		;;
-	--pointer-mask | --timeout | --max-pause | --only-program | --limit | --max-memory | --workers | --backtrace-size | --why | \
+	--pointer-mask | --timeout | --max-pause | --only-program | --only-module | --only-function | --limit | --max-memory | --workers | --backtrace-size | --why | \
 		--unit | --stale | --every | --count | --duration | --round | --rounds)
 		return
 		;;
@@ -84,7 +84,7 @@ _memunreachable() {
 		--confirm --pointer-mask= --use-unaligned --use-globals=
 		--use-stacks= --use-registers= --use-tls= --use-root-regions=
 		--children --unchecked= --backtrace --backtrace-size= --limit= --by= --contents
-		--retained --why= --all --in-use --core-out= --baseline= --write-baseline= --save= --since=
+		--retained --why= --all --in-use --core-out= --baseline= --write-baseline= --suppressions= --write-suppressions= --only-module= --only-function= --save= --since=
 		--only-program= --format= --report= --source-root= --output= --quiet --color= --heap-dump= --diff=
 		--leaktracer= --symbolize --symbols= --html= --unit= --stale= --syslog --every= --count= --duration= --round= --rounds= --csv= --prometheus= --help --version' -- "$cur")
 	[[ ${COMPREPLY-} == *= ]] && compopt -o nospace

@@ -1,0 +1,74 @@
+#!/bin/sh
+# --suppressions, --write-suppressions, --only-module, --only-function.
+set -u
+. tests/support/script_setup.sh
+command=$build/memunreachable
+source=tests/live/command/looks/program.cc
+rules=$work/rules
+shown=$work/answer
+
+if ! g++ -std=c++17 -g -O1 -I. "$source" -o "$work/program" 2>"$work/errors"
+then
+	echo "SKIPPED: not compiled: $(head -n 1 "$work/errors")"
+	exit 77
+fi
+
+# ends STATUS OPTION... [-- COMMAND...]
+ends() {
+	expected=$1
+	shift
+	"$command" -q "$@" </dev/null >"$work/answer" 2>&1
+	status=$?
+	[ $status -eq "$expected" ] || fail "$*: status $status"
+}
+
+name=all
+ends 23 --backtrace --write-suppressions="$rules" -- "$work/program"
+like "$rules" '^# [0-9]+ bytes in [0-9]+ blocks? lost.*make\(int\) < lose'
+like "$rules" '^leak:\^make\(int\)\$$'
+[ "$(stat -c %a "$rules")" = 644 ] || fail "mode"
+ends 0 --backtrace --suppressions="$rules" -- "$work/program"
+like "$work/answer" '^Suppressions used:$'
+like "$work/answer" '^ +[0-9]+ +[0-9]+ leak:\^make\(int\)\$$'
+has_no "$work/answer" ' #00  pc '
+has_no "$work/answer" 'not used'
+
+name=function
+echo 'leak:lose' >"$rules"
+ends 23 --backtrace --suppressions="$rules" -- "$work/program"
+name=module
+echo 'module:/program$' >"$rules"
+ends 0 --backtrace --suppressions="$rules" -- "$work/program"
+
+name='cap, date, unused'
+cat >"$rules" <<'END'
+# These do nothing.
+leak:make count=1
+leak:make until=2020-01-01
+leak:no_such_function
+type:NoSuchType
+END
+ends 23 --backtrace --suppressions="$rules" -- "$work/program"
+has "$work/answer" 'Suppression not used: leak:make count=1 (there are more'
+has "$work/answer" 'until=2020-01-01 (that day is over)'
+has "$work/answer" 'Suppression not used: type:NoSuchType'
+
+name='no stack'
+echo 'leak:make' >"$rules"
+ends 23 --suppressions="$rules" -- "$work/program"
+has "$work/answer" '(cannot match: no stack is known, see --backtrace)'
+
+name='keep lists'
+ends 0 --backtrace --only-function=no_such_function -- "$work/program"
+like "$work/answer" '^Left out by --only-module or --only-function: [1-9]'
+ends 23 --backtrace --only-function='^make' -- "$work/program"
+ends 23 --backtrace --only-module=program -- "$work/program"
+ends 0 --backtrace --only-module=libnone -- "$work/program"
+
+name='bad usage'
+echo 'race:x' >"$rules"
+ends 3 --suppressions="$rules" -- true
+has "$work/answer" 'line 1: expected leak:'
+ends 3 --suppressions="$work/none" -- true
+ends 2 --by=block --suppressions="$rules" -- true
+exit $((failures > 0))
