@@ -71,6 +71,7 @@ void mu_suppressions_judge(
 /* What each has suppressed, and which were not used, and why. */
 void mu_suppressions_sum(const struct mu_suppressions *suppressions, FILE *out);
 
+/* Accepts one that could not be opened. */
 void mu_suppressions_close(struct mu_suppressions *suppressions);
 
 /* True if PATTERN is found in TEXT; NULL is no text. */
