@@ -10,9 +10,7 @@
 
 /* An entry of pagemap: Documentation/admin-guide/mm/pagemap.rst */
 #define ENTRY_PRESENT (1ull << 63)
-#define ENTRY_SWAPPED (1ull << 62)
-#define ENTRY_FILE (1ull << 61)  /* file page, unmodified, or shared memory */
-#define ENTRY_GUARD (1ull << 58) /* since 6.15: MADV_GUARD_INSTALL */
+#define ENTRY_FILE (1ull << 61) /* file page, unmodified, or shared memory */
 
 #define GROUP MU_PAGES_GROUP
 #define NUM_GROUPS MU_PAGES_GROUPS
@@ -76,8 +74,7 @@ policy_for(struct mu_pages *pages, const struct mu_mapping *mapping)
 static bool
 entry_counts(uint64_t entry, enum policy policy)
 {
-	if ((entry & (ENTRY_PRESENT | ENTRY_SWAPPED)) == 0 ||
-	    (entry & ENTRY_GUARD) != 0)
+	if (!mu_page_entry_there(entry))
 		return false;
 	return policy != POLICY_MODIFIED || (entry & ENTRY_FILE) == 0;
 }

@@ -58,6 +58,17 @@ struct mu_pages {
 	uint64_t window[MU_PAGES_WINDOW];
 };
 
+/*
+ * True if ENTRY of pagemap (Documentation/admin-guide/mm/pagemap.rst) is of a
+ * page that its process can read: present or swapped, and not in a guard region
+ * (MADV_GUARD_INSTALL, which counts as swapped; told since 6.15).
+ */
+static inline bool
+mu_page_entry_there(uint64_t entry)
+{
+	return entry >> 62 != 0 && (entry >> 58 & 1) == 0;
+}
+
 /* Open pagemap; false if that fails. Close in any case. */
 bool mu_pages_open(struct mu_pages *pages, size_t page_size);
 void mu_pages_close(struct mu_pages *pages);

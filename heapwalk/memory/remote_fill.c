@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "heapwalk/memory/pages.h"
 #include "heapwalk/subject/workers.h"
 #include "mu/sys.h"
 
@@ -13,9 +14,6 @@
  * the machine.
  */
 #define TRIAL ((size_t)16 << 20)
-
-/* The upper two bits of a pagemap entry. */
-#define PRESENT_OR_SWAPPED 62
 
 struct filling {
 	struct mu_remote_memory *remote;
@@ -104,7 +102,7 @@ is_closed(const struct mu_remote_memory *remote, uintptr_t address)
 		   sizeof(entry),
 		   address / remote->page_size * sizeof(entry)) ==
 	    sizeof(entry) &&
-	    entry >> PRESENT_OR_SWAPPED == 0;
+	    !mu_page_entry_there(entry);
 }
 
 /*

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "heapwalk/memory/pages.h"
 #include "mu/bits.h"
 #include "mu/range.h"
 #include "mu/sys.h"
@@ -10,8 +11,6 @@
 #define SIFTED_BATCH ((size_t)16 << 20)
 /* Waking a worker for less costs more than it saves. */
 #define FOR_OTHERS ((size_t)2 << 20)
-
-#define PRESENT_OR_SWAPPED 62 /* the upper bits of an entry of pagemap */
 
 static void
 touch(char *memory, size_t size)
@@ -55,7 +54,7 @@ is_secret(const struct mu_stop_reads *reads, uintptr_t address)
 	return mu_sys_pread(reads->pagemap, &entry, sizeof(entry),
 		   address / reads->page_size * sizeof(entry)) ==
 	    sizeof(entry) &&
-	    entry >> PRESENT_OR_SWAPPED != 0;
+	    mu_page_entry_there(entry);
 }
 
 /* Read RANGE to TO. Nothing is known about a page that cannot be read. */

@@ -394,10 +394,12 @@ behind_the_end(void)
 			abort();
 		put(mapping + 16, block_new(72));
 	}
-	mapping = map(RW, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	memset(mapping, 1, SIZE);
-	madvise(mapping + PAGE, SIZE - PAGE, MADV_GUARD_INSTALL);
-	put(mapping + 16, block_new(72));
+	for (i = 0; i < 2; i++) {
+		mapping = map(RW, kinds[i] | MAP_ANONYMOUS, -1);
+		memset(mapping, 1, SIZE);
+		madvise(mapping + PAGE, SIZE - PAGE, MADV_GUARD_INSTALL);
+		put(mapping + 16, block_new(72));
+	}
 }
 
 static __attribute__((noinline)) void
