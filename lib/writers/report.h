@@ -23,6 +23,7 @@ struct mu_report {
 	char allocator[64]; /* "glibc 2.36", "jemalloc", "": unknown */
 	const char *stop;   /* "fork", "read", "core", "exit", "ptrace",
 			       "signal", "" */
+	bool is_static;     /* no recorder can be preloaded into it */
 
 	/* how the check ended, and the totals; it has no entries itself */
 	struct UnreachableMemoryInfo info;

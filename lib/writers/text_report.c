@@ -71,7 +71,12 @@ put_hint(const struct mu_out *out, const struct mu_report *report)
 
 	if (!mu_hint_sizes(&report->info, &report->entries, &least, &most))
 		return;
-	mu_hint_command(&text, least, most);
+	if (report->is_static)
+		mu_text_add(&text,
+		    MU_HINT_BEGIN "the recorder cannot go into a static"
+				  " program; link it dynamically for that");
+	else
+		mu_hint_command(&text, least, most);
 	mu_put(out, "%s\n", buffer);
 }
 
