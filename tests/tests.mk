@@ -246,6 +246,7 @@ soak: $(SOAK) ## 20 minutes of passes in a program at full load
 # libdw makes of damaged files is its own affair, and a fault is a fault. What
 # the helper has found out of names and types it keeps until its end.
 UNIT_KEEPING := $(addprefix $(BUILD)/tests/,unit/explain/test_types \
+	unit/explain/test_index_file \
 	unit/symbolize/test_symbol_wire fuzz/test_fuzz_symbols)
 UNIT_ASAN := $(filter-out %/test_original_threads %/test_glibc_heap %/test_glibc_free \
 	%/test_glibc_mmapped %/test_glibc_release %/test_glibc_usage \

@@ -12,7 +12,7 @@
 #define TYPES 3u
 #define SEEN (1u << 20)
 
-static char folder[] = "/tmp/mu-index-file.XXXXXX";
+static char folder[32];
 static struct mu_cache cache;
 static struct mu_debug_id id;
 static struct mu_indexed_type types[TYPES];
@@ -26,9 +26,11 @@ set_up(void)
 {
 	size_t i;
 
+	strcpy(folder, "/tmp/mu-index-file.XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(folder));
 	setenv("XDG_CACHE_HOME", folder, 1);
 	memset(&id, 0, sizeof(id));
+	memset(slots, 0, sizeof(slots));
 	strcpy(id.build_id, "0123abcd");
 	id.size = 4711;
 	for (i = 0; i < TYPES; i++) {

@@ -175,17 +175,19 @@ TEST(page_of_ours_is_open)
 
 TEST(no_descriptor_is_left)
 {
-	struct rlimit limit;
+	struct rlimit limit, before;
 	int most = num_descriptors() + 1;
 
 	if (!begin())
 		return;
-	getrlimit(RLIMIT_NOFILE, &limit);
+	getrlimit(RLIMIT_NOFILE, &before);
+	limit = before;
 	for (; most >= num_descriptors(); most--) {
 		limit.rlim_cur = (rlim_t)most;
 		setrlimit(RLIMIT_NOFILE, &limit);
 		ck_assert(!none());
 	}
+	setrlimit(RLIMIT_NOFILE, &before);
 }
 
 SUITE(.setup = image_setup, .teardown = image_teardown);
