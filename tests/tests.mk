@@ -345,12 +345,11 @@ check-context: $(OBJS) $(COMMAND_OBJS) ## what collector and sweeper may call
 
 fuzz: ## run every fuzzer for FUZZ_SECONDS (60)
 	$(Q)sh tests/fuzz/run.sh $(BUILD)/fuzz $(or $(FUZZ_SECONDS),60) \
-		$(SRCS) $(SRC_REMOTE) $(SRC_CORE) $(SRC_UNWIND) $(SRC_VIEW) \
-		$(SRC_SYMBOLIZE) $(SRC_EXPLAIN) $(call in,lib/look lib/types) \
+		$(sort $(SRCS) $(SRC_REMOTE) $(SRC_CORE) $(SRC_UNWIND) $(SRC_VIEW) \
+		$(SRC_SYMBOLIZE) $(SRC_EXPLAIN) $(call in,lib/look lib/types lib/term)) \
 		tests/support/fuzz/fuzz_heap_image.c \
 		tests/support/graph/packed_bytes.c \
 		tests/support/heaps/self_snapshot.c \
-		tests/support/pass/sweeper_pipe.c \
-		lib/term/style.c
+		tests/support/pass/sweeper_pipe.c
 
 -include $(wildcard $(addprefix $(BUILD)/tests/,*/*.d */*/*.d)) $(CORPUS_OBJS:.o=.d)

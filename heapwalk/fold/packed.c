@@ -283,7 +283,7 @@ void
 mu_packed_open(struct mu_packed_at *at, const unsigned char *bytes, size_t size)
 {
 	at->next = bytes;
-	at->end = bytes + size;
+	at->end = size == 0 ? bytes : bytes + size; /* of none it is NULL */
 	at->before = 0;
 	at->damaged = false;
 }

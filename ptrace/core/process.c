@@ -182,13 +182,14 @@ enum mu_status
 mu_core_process_read(struct mu_core_process *process,
     const struct mu_core_file *core, struct mu_arena *arena, struct mu_why *why)
 {
-	const struct mu_core_note *note = core->notes;
-	const struct mu_core_note *end = note + core->num_notes;
+	const struct mu_core_note *note;
 	enum mu_status status = MU_OK;
 	bool seen = false;
+	size_t i;
 
 	*process = (struct mu_core_process) { .pid = 0 };
-	for (; note < end && status == MU_OK; note++) {
+	for (i = 0; i < core->num_notes && status == MU_OK; i++) {
+		note = &core->notes[i];
 		switch (note->type) {
 		case NT_PRPSINFO:
 			read_info(process, note);

@@ -22,15 +22,17 @@ printf '%s\n' "$@" | tr / _ | sed "s|.*|$build/objects/&.o|" |
 	xargs ar rcs "$build/library.a"
 
 # libdw 0.188 reads strings of damaged DWARF beyond their section; the helper's
-# limits are for that. It keeps what it had when a fault left it.
+# limits are for that. The helper keeps what it has read until its end, and what
+# it had when a fault left it.
 echo interceptor_via_lib:libdw >"$build/suppressions"
 
 run_one() {
-	what=$1
+	what=$1 leaks=1
+	[ "$what" != symbols ] || leaks=0
 	mkdir -p "$build/corpus/$what"
 	ASAN_OPTIONS="suppressions=$build/suppressions" \
 	"$build/fuzz_$what" -max_total_time="$seconds" -print_final_stats=1 \
-		-timeout=60 -artifact_prefix="$build/$what-" \
+		-timeout=60 -detect_leaks=$leaks -artifact_prefix="$build/$what-" \
 		"$build/corpus/$what" "tests/fuzz/seeds/$what" \
 		>"$build/fuzz_$what.log" 2>&1
 	echo $? >"$build/fuzz_$what.status"
