@@ -10,6 +10,7 @@
 #include "heapwalk/graph/store.h"
 #include "heapwalk/heaps/spans.h"
 #include "heapwalk/subject/workers.h"
+#include "mu/bisect.h"
 
 #define WORD sizeof(uintptr_t)
 #define PIECE_WORDS 256 /* bitmap words in a piece: 256 KiB of heap */
@@ -233,24 +234,21 @@ take(struct collector *collector, size_t *unit)
 	return !__atomic_load_n(&collecting->late, __ATOMIC_RELAXED);
 }
 
-/* Returns false if TICKET is not such a unit. */
+/* Returns false if UNIT is not such a unit. */
 static bool
 collect_unit(struct collector *collector, size_t unit)
 {
 	const struct collecting *collecting = collector->collecting;
 	const struct mu_graph *graph = collecting->graph;
 	const struct mu_blocks *blocks = graph->blocks;
-	size_t i, before = 0, listed;
+	size_t span = 0, listed;
 
-	for (i = 0; i < blocks->num_spans; i++) {
-		if (unit < collecting->graph->unit_ends[i]) {
-			collect_span(
-			    collector, &blocks->spans[i], unit - before);
-			return true;
-		}
-		before = collecting->graph->unit_ends[i];
+	mu_bisect(span, blocks->num_spans, i, graph->unit_ends[i] <= unit);
+	unit -= span > 0 ? graph->unit_ends[span - 1] : 0;
+	if (span < blocks->num_spans) {
+		collect_span(collector, &blocks->spans[span], unit);
+		return true;
 	}
-	unit -= before;
 	listed = (blocks->num_listed + PIECE_LISTED - 1) / PIECE_LISTED;
 	if (unit < listed)
 		collect_listed(collector, unit);

@@ -381,4 +381,66 @@ TEST_LOOP(no_memory, 0, FAKE_KINDS)
 	ck_assert_uint_ge(made, 4);
 }
 
+/* Every seventh span has several units of work, one page a block. */
+static size_t
+add_spans(struct mu_blocks *spans, char *pool, size_t count)
+{
+	size_t i, page, pages, num_pages = 0;
+	struct mu_span *span;
+	char *at;
+
+	for (i = 0; i < count; i++, num_pages += pages + 1) {
+		pages = i % 7 == 0 ? 150 : 1;
+		at = pool + num_pages * PAGE;
+		span = mu_blocks_add_span(spans,
+		    (struct mu_range) {
+			(uintptr_t)at, (uintptr_t)at + pages * PAGE },
+		    at);
+		ck_assert_ptr_nonnull(span);
+		for (page = 0; page < pages; page++) {
+			mu_span_begin(span, page * PAGE / MU_GRAIN, 1, 0);
+			mu_span_begin(span, page * PAGE / MU_GRAIN + 4, 0, 0);
+		}
+		span->count = pages;
+	}
+	return num_pages;
+}
+
+/* As of many arenas: each unit belongs to the right span. */
+TEST_LOOP(many_spans, 1, 5)
+{
+	enum { SPANS = 1000 };
+	size_t size = SPANS * 24 * PAGE, i, count;
+	char *pool = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	struct mu_workers workers = pthread_workers((unsigned)_i);
+	struct mu_block block, to;
+	struct mu_blocks spans;
+	struct mu_arena arena;
+
+	ck_assert_ptr_ne(pool, MAP_FAILED);
+	mu_arena_open(&arena, (size_t)64 << 20);
+	mu_blocks_open(&spans, &arena);
+	ck_assert_uint_le(add_spans(&spans, pool, SPANS) * PAGE, size);
+	ck_assert_int_eq(mu_blocks_seal(&spans, NULL), MU_OK);
+	count = mu_blocks_number(&spans);
+	for (i = 0; i < count; i++) {
+		ck_assert(mu_blocks_at(&spans, (uint32_t)i, &block));
+		ck_assert(mu_blocks_at(
+		    &spans, (uint32_t)((i * 7919 + 1) % count), &to));
+		*(uintptr_t *)block.range.begin = to.range.begin;
+	}
+	spans.bytes = 4 << 20; /* enough for all workers */
+	spans.workers = &workers;
+	ck_assert_int_eq(
+	    mu_graph_make(&graph, &spans, NULL, NULL, &arena, FAKE_NO_DEADLINE),
+	    MU_OK);
+	for (i = 0; i < count; i++)
+		if ((i * 7919 + 1) % count != i)
+			ck_assert_uint_eq(graph.cells[i],
+			    MU_CELL_ONE | (i * 7919 + 1) % count);
+	mu_arena_close(&arena);
+	munmap(pool, size);
+}
+
 SUITE(.teardown = folding_teardown);
