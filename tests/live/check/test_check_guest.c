@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 
 #include "lib/check/check.h"
+#include "ptrace/live/asleep.h"
 #include "tests/support/clock.h"
 #include "tests/support/stop/target_process.h"
 #include "tests/support/suite.h"
@@ -22,7 +23,8 @@
 
 /* Shared with the guest. */
 struct shared {
-	_Atomic bool ready, sleep, sleeps, grow;
+	_Atomic bool ready, sleep, grow;
+	_Atomic int sleeps;
 };
 
 static struct shared *shared;
@@ -63,7 +65,7 @@ come_and_go(void *arg)
 	return NULL;
 }
 
-/* On demand: sleep uninterruptibly, which delays any stop. */
+/* On demand: sleep uninterruptibly, in more threads than a stop leaves out. */
 static void *
 sleep_deeply(void *arg)
 {
@@ -72,8 +74,8 @@ sleep_deeply(void *arg)
 	(void)arg;
 	while (!shared->sleep)
 		nap_ms(1);
-	shared->sleeps = true;
 	if (vfork() == 0) {
+		shared->sleeps++;
 		syscall(SYS_prctl, 1 /* PR_SET_PDEATHSIG */, SIGKILL);
 		syscall(SYS_nanosleep, &nap, NULL);
 		_exit(0);
@@ -141,6 +143,8 @@ run_guest(char **argv)
 	boot();
 	for (i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++)
 		pthread_create(&thread, NULL, bodies[i], NULL);
+	for (i = 0; i < MU_ASLEEP_MAX; i++)
+		pthread_create(&thread, NULL, sleep_deeply, NULL);
 	shared->ready = true;
 	for (;;)
 		pause();
@@ -196,7 +200,7 @@ prevent_second(void *ctx, enum mu_check_step step)
 	if (step != MU_CHECK_STEP_STOP || !*is_checked)
 		return;
 	shared->sleep = true;
-	while (!shared->sleeps)
+	while (shared->sleeps <= MU_ASLEEP_MAX)
 		nap_ms(1);
 	nap_ms(50);
 }
