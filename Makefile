@@ -109,6 +109,12 @@ SO       := libmemunreachable.so.$(SOVERSION)
 SO_FULL  := libmemunreachable.so.$(VERSION)
 LIBS     := $(BUILD)/$(SO_FULL) $(BUILD)/libmemunreachable.a
 
+# LeakSanitizer's interface.
+LSAN_SO := libmemunreachable-lsan.so.$(SOVERSION)
+LSAN_SO_FULL := libmemunreachable-lsan.so.$(VERSION)
+LSAN_OBJS := $(BUILD)/lib/glue/lsan/lsan.o $(BUILD)/lib/glue/lsan/options.o \
+	$(BUILD)/lib/glue/lsan/suppressed.o $(BUILD)/lib/since/pattern.o
+
 CMAKE_FILES := $(addprefix $(BUILD)/memunreachable-,config.cmake \
 	config-version.cmake)
 
@@ -127,10 +133,10 @@ EXAMPLES_CHECK := $(BUILD)/examples/no_leaks_test
 .PHONY: always all libraries deps demo examples lint format install uninstall help clean
 .DELETE_ON_ERROR:
 
-all: $(LIBS) $(RECORDER) $(GTEST_MAIN) $(CMAKE_FILES) $(UNIT_FILES) $(BUILD)/memunreachable.pc $(BUILD)/memunreachable ## build the libraries and the command
+all: $(LIBS) $(RECORDER) $(BUILD)/$(LSAN_SO_FULL) $(GTEST_MAIN) $(CMAKE_FILES) $(UNIT_FILES) $(BUILD)/memunreachable.pc $(BUILD)/memunreachable ## build the libraries and the command
 	@:
 
-libraries: $(LIBS) $(RECORDER) ## build the libraries alone
+libraries: $(LIBS) $(RECORDER) $(BUILD)/$(LSAN_SO_FULL) ## build the libraries alone
 
 # Several goals, as of "make deps check", run in the order given, also with -j:
 # before 4.4 make knows this for all targets or none. What one goal needs is
@@ -179,6 +185,14 @@ $(BUILD)/$(RECORDER_SO_FULL): $(RECORDER_OBJS) \
 		$(RECORDER_LIBS)
 	$(Q)ln -sf $(RECORDER_SO_FULL) $(BUILD)/$(RECORDER_SO)
 	$(Q)ln -sf $(RECORDER_SO) $(BUILD)/libmemunreachable-malloc-debug.so
+
+$(BUILD)/$(LSAN_SO_FULL): $(LSAN_OBJS) $(BUILD)/$(SO_FULL) lib/glue/lsan/lsan.map
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(LSAN_SO) \
+		-Wl,--version-script,lib/glue/lsan/lsan.map -Wl,-z,defs \
+		-Wl,-z,nodelete -Wl,-z,relro,-z,now -o $@ $(LSAN_OBJS) \
+		$(BUILD)/$(SO_FULL) -ldl -Wl,-rpath,'$$ORIGIN'
+	$(Q)ln -sf $(LSAN_SO_FULL) $(BUILD)/$(LSAN_SO)
+	$(Q)ln -sf $(LSAN_SO) $(BUILD)/libmemunreachable-lsan.so
 
 $(BUILD)/libmemunreachable-malloc-debug.a: $(RECORDER_OBJS) \
 		$(RECORDER_GROUND:%.c=$(BUILD)/%.o)
@@ -278,7 +292,7 @@ format: ## clang-format the tree
 INSTALLED := \
 	$(HEADERS:%=include/memunreachable/%:$(INCLUDEDIR)/memunreachable) \
 	$(BUILD)/$(SO_FULL):$(LIBDIR) $(BUILD)/libmemunreachable.a:$(LIBDIR) \
-	$(BUILD)/$(RECORDER_SO_FULL):$(LIBDIR) \
+	$(BUILD)/$(RECORDER_SO_FULL):$(LIBDIR) $(BUILD)/$(LSAN_SO_FULL):$(LIBDIR) \
 	$(BUILD)/libmemunreachable-malloc-debug.a:$(LIBDIR) \
 	$(BUILD)/memunreachable.pc:$(LIBDIR)/pkgconfig \
 	$(foreach file,$(GTEST_MAIN),$(file):$(LIBDIR)$(if $(filter %.pc,$(file)),/pkgconfig)) \
@@ -304,10 +318,13 @@ install: all ## install below $(DESTDIR)$(PREFIX)
 	done
 	$(Q)chmod 755 $(DESTDIR)$(BINDIR)/memunreachable \
 		$(DESTDIR)$(BINDIR)/memunreachable-memcheck \
-		$(DESTDIR)$(LIBDIR)/$(SO_FULL) $(DESTDIR)$(LIBDIR)/$(RECORDER_SO_FULL)
+		$(DESTDIR)$(LIBDIR)/$(SO_FULL) $(DESTDIR)$(LIBDIR)/$(RECORDER_SO_FULL) \
+		$(DESTDIR)$(LIBDIR)/$(LSAN_SO_FULL)
 	$(Q)ln -sf $(SO_FULL) $(DESTDIR)$(LIBDIR)/$(SO)
 	$(Q)ln -sf $(SO) $(DESTDIR)$(LIBDIR)/libmemunreachable.so
 	$(Q)ln -sf $(RECORDER_SO_FULL) $(DESTDIR)$(LIBDIR)/$(RECORDER_SO)
+	$(Q)ln -sf $(LSAN_SO_FULL) $(DESTDIR)$(LIBDIR)/$(LSAN_SO)
+	$(Q)ln -sf $(LSAN_SO) $(DESTDIR)$(LIBDIR)/libmemunreachable-lsan.so
 	$(Q)ln -sf $(RECORDER_SO) \
 		$(DESTDIR)$(LIBDIR)/libmemunreachable-malloc-debug.so
 
@@ -317,6 +334,7 @@ uninstall: ## remove what install put there
 	done
 	$(Q)rm -f $(DESTDIR)$(LIBDIR)/$(SO) $(DESTDIR)$(LIBDIR)/libmemunreachable.so \
 		$(DESTDIR)$(LIBDIR)/$(RECORDER_SO) \
+		$(DESTDIR)$(LIBDIR)/$(LSAN_SO) $(DESTDIR)$(LIBDIR)/libmemunreachable-lsan.so \
 		$(DESTDIR)$(LIBDIR)/libmemunreachable-malloc-debug.so
 	$(Q)rmdir $(DESTDIR)$(INCLUDEDIR)/memunreachable \
 		$(DESTDIR)$(PYTHONDIR)/pytest_memunreachable-$(VERSION).dist-info \
@@ -330,7 +348,7 @@ help: ## this list
 clean: ## remove the build folder
 	rm -rf $(BUILD)
 
--include $(RECORDER_OBJS:.o=.d)
+-include $(RECORDER_OBJS:.o=.d) $(LSAN_OBJS:.o=.d)
 -include $(BUILD)/lib/glue/gtest_main.d
 -include $(OBJS:.o=.d) $(INTERPOSED_OBJS:.o=.d) $(COMMAND_OBJS:.o=.d) $(BUILD)/lib/cli/main.d
 

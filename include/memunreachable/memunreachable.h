@@ -413,6 +413,13 @@ bool memunreachable_register_heap(const struct MemunreachableHeap *heap);
 bool memunreachable_unregister_heap(const struct MemunreachableHeap *heap);
 
 /*
+ * A program that is linked to the library may define this function: its text
+ * has options as MEMUNREACHABLE_OPTIONS, which wins. It is called when the
+ * library is loaded, before the program's constructors.
+ */
+const char *memunreachable_default_options(void);
+
+/*
  * Write a report to the log whenever SIGNO arrives, even if the process is idle
  * or inside malloc: the pass runs beside the interrupted thread. An earlier
  * handler is called as well. Returns false and sets errno if SIGNO cannot be

@@ -17,6 +17,9 @@
 #define EXIT_WAITS 4
 #define QUICK_EXIT_WAITS 16
 
+/* Of the program. */
+extern __attribute__((weak)) const char *memunreachable_default_options(void);
+
 static void
 warn(const char *text, size_t length)
 {
@@ -78,11 +81,15 @@ mu_startup(void)
 {
 	/* AT_SECURE: a set-user-ID program ignores its user's environment. */
 	const char *text = secure_getenv("MEMUNREACHABLE_OPTIONS");
+	const char *own = memunreachable_default_options != NULL
+	    ? memunreachable_default_options()
+	    : NULL;
 	char buffer[4096];
 	struct mu_text words = { buffer, sizeof(buffer), 0 };
 
-	if (text == NULL)
+	if (text == NULL && own == NULL)
 		return;
+	mu_options_read(&mu_library.options, own, &words);
 	mu_options_read(&mu_library.options, text, &words);
 	obey(&mu_library.options, &words);
 	if (words.length > 0)

@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "lib/since/pattern.h"
 #include "lib/writers/report.h"
 #include "mu/status.h"
 
@@ -73,8 +74,5 @@ void mu_suppressions_sum(const struct mu_suppressions *suppressions, FILE *out);
 
 /* Accepts one that could not be opened. */
 void mu_suppressions_close(struct mu_suppressions *suppressions);
-
-/* True if PATTERN is found in TEXT; NULL is no text. */
-bool mu_suppression_matches(const char *pattern, const char *text);
 
 #endif
