@@ -166,6 +166,20 @@ show_unchecked(const struct mu_command_run *run, pid_t pid, const char *program,
 }
 
 /*
+ * True if PID runs with our user, who could read its file with the same rights:
+ * what another user executes is not parsed with ours.
+ */
+static bool
+is_our_user(pid_t pid)
+{
+	char status[MU_PROC_STATUS_SIZE];
+
+	return mu_proc_status_read(pid, pid, status, sizeof(status)) > 0 &&
+	    mu_proc_status_number(status, "\nUid:", 1, 10) ==
+	    (int64_t)geteuid();
+}
+
+/*
  * trace.became: a program that would fail with our libraries, or under a
  * tracer, as LeakSanitizer does, runs without them.
  */
@@ -178,6 +192,8 @@ take_exec(void *ctx, pid_t pid)
 	struct mu_why why;
 
 	mu_command_end_report_drop(run->report.answers, pid);
+	if (!is_our_user(pid))
+		return true;
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
 	mu_proc_program(pid, program, sizeof(program));
 	status = mu_command_file_check_run(path, program, &why);
@@ -193,7 +209,7 @@ take_exec(void *ctx, pid_t pid)
 static enum mu_status
 find_cause(const struct mu_command_run *run, struct mu_why *why)
 {
-	int status = run->end->wait_status;
+	int error, status = run->end->wait_status;
 
 	if (WIFSIGNALED(status))
 		return mu_why(why, MU_ERR_TARGET_GONE,
@@ -201,6 +217,12 @@ find_cause(const struct mu_command_run *run, struct mu_why *why)
 	if (run->traced)
 		return mu_why(
 		    why, MU_ERR_TARGET_GONE, "the command's end was not seen");
+	error = mu_command_report_room(&run->report);
+	if (error != 0)
+		return mu_why(why, MU_ERR_TARGET_GONE,
+		    "the report of the command cannot be written to %s"
+		    " (%s)" MU_CURE "set TMPDIR to a place with room",
+		    run->report.folder, strerror(error));
 	return mu_why(why, MU_ERR_NO_PERMISSION,
 	    "the command ended by _exit(2), or became a program that nothing"
 	    " can be preloaded into, and it cannot be traced here" MU_CURE

@@ -26,6 +26,10 @@ struct mu_command_report {
 enum mu_status mu_command_report_begin(
     struct mu_command_report *report, struct mu_why *why);
 
+/* 0, or the errno value of why no more can be written there, as to a full disk.
+ */
+int mu_command_report_room(const struct mu_command_report *report);
+
 /* Write what PID, the COMMAND, has appended since the last call. */
 void mu_command_report_show(
     struct mu_command_report *report, pid_t pid, FILE *out);

@@ -22,14 +22,27 @@ is_stream(const char *path, const char *name)
 	return strcmp(path, name) == 0;
 }
 
-/* Open FILE.<pid>. Returns -1 with the reason in *WHY on failure. */
+/*
+ * Open FILE.<pid>. Returns -1 with the reason in *WHY on failure. In a program
+ * that has closed its standard streams, as daemons do, the file does not become
+ * one.
+ */
 static int
 open_file(const char *path, const char **why)
 {
 	char name[MU_PATH_MAX + 16];
+	int fd, low;
 
 	mu_text_format(name, sizeof(name), "%s.%d", path, (int)mu_sys_getpid());
-	return mu_report_file_open(name, O_APPEND, why);
+	fd = mu_report_file_open(name, O_APPEND, why);
+	if (fd < 0 || fd > STDERR)
+		return fd;
+	low = fd;
+	fd = (int)mu_sys3(SYS_fcntl, low, F_DUPFD_CLOEXEC, STDERR + 1);
+	mu_sys_close(&low);
+	if (fd < 0)
+		*why = mu_report_file_reason(-fd);
+	return fd < 0 ? -1 : fd;
 }
 
 static int

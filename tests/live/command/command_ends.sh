@@ -687,6 +687,11 @@ limited() {
 }
 limited 23 -- "$victim" return
 has "$out" "  24 bytes unreachable at "
+command=$work/untraced
+limited 23 "$real" -- "$victim" return
+has "$out" "the report of the command cannot be written to "
+has_no "$out" "it cannot be traced here"
+command=$real
 limited 3 -o "$work/limited" -- "$plain" 0 clean
 has "$out" "the end"
 has "$out" "cannot write $work/limited: File too large"

@@ -362,18 +362,14 @@ drop_folder(void)
 
 CASE(log_sinks, make_folder, drop_folder);
 
-TEST(log_path)
+static void
+assert_logged(int pid)
 {
-	char options[128], name[128], text[8192];
+	char name[128], text[8192];
 	struct stat stat_of;
-	int pid, fd;
 	ssize_t n;
+	int fd;
 
-	snprintf(options, sizeof(options), "log_path=%s/log", folder);
-	child_run(&child, "log_one_leak", options);
-	child_assert_exit(&child, 0);
-	ck_assert_str_eq(child.err_text, "");
-	ck_assert_int_eq(sscanf(child.out_text, "%d", &pid), 1);
 	snprintf(name, sizeof(name), "%s/log.%d", folder, pid);
 	fd = open(name, O_RDONLY);
 	ck_assert_int_ge(fd, 0);
@@ -386,6 +382,25 @@ TEST(log_path)
 	ck_assert_int_eq(strncmp(text, PREFIX "24 bytes in 1 allo", 37), 0);
 	ck_assert_uint_eq(count_text(text, "\n"), 6);
 	ck_assert_uint_eq(count_text(text, "  24 bytes unreachable at "), 1);
+}
+
+TEST(log_path)
+{
+	char options[128];
+	int pid, left;
+
+	snprintf(options, sizeof(options), "log_path=%s/log", folder);
+	child_run(&child, "log_one_leak", options);
+	child_assert_exit(&child, 0);
+	ck_assert_str_eq(child.err_text, "");
+	ck_assert_int_eq(sscanf(child.out_text, "%d", &pid), 1);
+	assert_logged(pid);
+
+	child_run(&child, "log_without_streams", options);
+	child_assert_exit(&child, 0);
+	ck_assert_int_eq(sscanf(child.out_text, "%d %d", &pid, &left), 2);
+	ck_assert_int_eq(left, 0);
+	assert_logged(pid);
 }
 
 TEST(log_path_unwritable)
