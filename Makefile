@@ -130,7 +130,7 @@ EXAMPLES := $(BUILD)/examples/find_leaks $(BUILD)/examples/watch_daemon \
 	$(BUILD)/examples/pool_heap $(BUILD)/examples/leaky_cache
 EXAMPLES_CHECK := $(BUILD)/examples/no_leaks_test
 
-.PHONY: always all libraries deps demo examples lint format install uninstall help clean
+.PHONY: always all libraries dist deps demo examples lint format install uninstall help clean
 .DELETE_ON_ERROR:
 
 all: $(LIBS) $(RECORDER) $(BUILD)/$(LSAN_SO_FULL) $(GTEST_MAIN) $(CMAKE_FILES) $(UNIT_FILES) $(BUILD)/memunreachable.pc $(BUILD)/memunreachable ## build the libraries and the command
@@ -307,6 +307,7 @@ INSTALLED := \
 	$(patsubst %,lib/glue/pytest/dist-info/%:$(PYTHONDIR)/pytest_memunreachable-$(VERSION).dist-info, \
 		METADATA entry_points.txt) \
 	lib/writers/memunreachable-report.schema.json:$(DATADIR)/memunreachable \
+	lib/glue/gdb/memunreachable.py:$(DATADIR)/memunreachable \
 	lib/cli/completion/memunreachable.bash:$(DATADIR)/bash-completion/completions \
 	lib/cli/completion/_memunreachable:$(DATADIR)/zsh/site-functions \
 	lib/cli/completion/memunreachable.fish:$(DATADIR)/fish/vendor_completions.d
@@ -340,6 +341,14 @@ uninstall: ## remove what install put there
 		$(DESTDIR)$(PYTHONDIR)/pytest_memunreachable-$(VERSION).dist-info \
 		$(DESTDIR)$(PYTHONDIR) \
 		$(DESTDIR)$(DATADIR)/memunreachable 2>/dev/null || true
+
+# The same bytes for the same commit: git orders the files and gives them its time.
+DIST := memunreachable-$(VERSION)
+dist: ## a tarball of what is committed, the same for the same commit
+	@mkdir -p $(BUILD)
+	$(Q)git archive --format=tar --prefix=$(DIST)/ HEAD | gzip -9n \
+		> $(BUILD)/$(DIST).tar.gz
+	@echo $(BUILD)/$(DIST).tar.gz
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | \

@@ -37,7 +37,8 @@ SUPPORT := $(BUILD)/tests/libsupport.a
 
 .PHONY: check check-unit check-stop-methods check-faults check-asan check-ubsan \
 	check-valgrind check-tsan soak bench check-releases check-suites check-field \
-	check-layers check-layouts check-context check-documents check-oracles fuzz tests
+	check-layers check-layouts check-context check-documents check-symbols \
+	check-oracles fuzz tests
 
 # Without the entries: tests call what is behind them.
 $(BUILD)/libmemunreachable-recorder-test.a: \
@@ -204,7 +205,7 @@ tests: all $(RECORDED) $(UNIT) $(UNIT_CXX) $(LIVE) $(VICTIMS) $(SHIMS) $(CORPUS)
 	$(BUILD)/tests/support/command/silent_fuse examples
 
 .PHONY: check-built
-check-built: tests check-layers check-context check-documents
+check-built: tests check-layers check-context check-documents check-symbols
 
 check: ## run the tests
 	$(Q)$(MAKE) --no-print-directory -j$(JOBS) check-built
@@ -335,6 +336,9 @@ check-layers: $(OBJS) $(COMMAND_OBJS) $(RECORDER_OBJS) ## who may include and ca
 
 check-documents: ## what documents and comments name exists
 	$(Q)python3 tests/support/project/check_documents.py
+
+check-symbols: libraries ## no exported symbol is gone (lib/symbols.txt)
+	$(Q)NM=$(NM) sh tests/support/project/check_symbols.sh $(BUILD)
 
 check-layouts: ## the table of layouts against GLIBC_GIT=a/clone/of/glibc
 	$(Q)CC=$(CC) sh tests/support/project/layouts.sh $(GLIBC_GIT) $(GLIBC_REFS)
