@@ -135,6 +135,7 @@ struct mu_snapshot {
 	/* Words that only the kernel holds: epoll data, timer values. */
 	uintptr_t *kernel_values;
 	size_t num_kernel_values;
+	bool knows_stacks; /* they include the threads' alternate stacks */
 
 	/* Our own memory, which is not searched; by address, may overlap. */
 	struct mu_range *own;

@@ -48,9 +48,10 @@ take(void *subject, struct mu_check_look *look)
 }
 
 /*
- * Only the kernel knows the address of an alternate signal stack, and no note
- * has it. If a thread runs on it, its stack pointer shows that; if a thread has
- * left it for another one, the signal frame does (uc_stack).
+ * Only the kernel knows the address of an alternate signal stack, and it puts
+ * none into a note; ours has them if they were asked for. If a thread runs on
+ * it, its stack pointer shows that; if a thread has left it for another one,
+ * the signal frame does (uc_stack).
  */
 static void
 note(void *subject, struct mu_check_look *look)
@@ -60,7 +61,7 @@ note(void *subject, struct mu_check_look *look)
 	if (look->status == MU_OK && look->analysis.search.leaks.num_leaks > 0)
 		look->status =
 		    mu_snapshot_core_doubt(&reading->core, &look->why);
-	if (look->status == MU_OK)
+	if (look->status == MU_OK && !reading->snap.knows_stacks)
 		look->status = mu_doubt_stacks(
 		    look, "a core does not say what it set", &look->why);
 }

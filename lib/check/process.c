@@ -187,6 +187,7 @@ take(void *subject, struct mu_check_look *look)
 	note_program(process, &result->program, look, before_ns);
 	keeper->snap.no_headers = true; /* see may_be_in_malloc.h */
 	keeper->snap.reach = look->check->reach;
+	keeper->snap.knows_stacks = process->ask_stacks && result->unasked == 0;
 	look->may_be_in_malloc = mu_may_be_in_malloc(&keeper->snap);
 	keeper->remote.workers = &look->analysis.threads.workers;
 	look->snap = &keeper->snap;

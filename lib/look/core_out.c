@@ -16,6 +16,7 @@
 #include "mu/arch/register_names.h"
 #include "mu/arch/registers.h"
 #include "mu/sys.h"
+#include "ptrace/core/file.h"
 
 #define PIECE ((size_t)256 << 10)
 #define ALIGNED(size) \
@@ -223,6 +224,24 @@ note_files(struct writing *writing)
 	free(bytes);
 }
 
+static void
+note_kernel_values(struct writing *writing)
+{
+	const struct mu_snapshot *snap = writing->snap;
+	size_t count = snap->num_kernel_values;
+	uint64_t *words = calloc(count + 1, sizeof(*words));
+
+	if (words == NULL) {
+		fail(writing, ENOMEM);
+		return;
+	}
+	words[0] = snap->knows_stacks;
+	if (count > 0)
+		memcpy(words + 1, snap->kernel_values, count * sizeof(*words));
+	note(writing, MU_NT_KERNEL_VALUES, words, (count + 1) * sizeof(*words));
+	free(words);
+}
+
 /* The thread that gdb shows first is the main one. */
 static void
 make_notes(struct writing *writing)
@@ -241,6 +260,7 @@ make_notes(struct writing *writing)
 	for (i = 0; i < snap->num_threads; i++)
 		if (&snap->threads[i] != first)
 			note_thread(writing, &snap->threads[i]);
+	note_kernel_values(writing);
 }
 
 static bool

@@ -29,7 +29,13 @@ struct mu_core_segment {
 	unsigned flags;  /* PF_R, PF_W, PF_X */
 };
 
-/* A note written by the kernel (owner CORE or LINUX). */
+/*
+ * A note of ours: what only the kernel holds. Words of 64 bits: the first is 1
+ * if the threads' alternate stacks are among the others, else 0.
+ */
+#define MU_NT_KERNEL_VALUES 0x6d75766cu
+
+/* A note written by the kernel (owner CORE or LINUX), or ours. */
 struct mu_core_note {
 	unsigned type; /* NT_PRSTATUS ... */
 	const char *data;

@@ -175,6 +175,34 @@ core_threads_read(struct mu_snapshot *snap, const struct mu_core_file *core,
 	return MU_OK;
 }
 
+static enum mu_status
+read_kernel_values(struct mu_snapshot *snap, const struct mu_core_file *core,
+    struct mu_arena *arena, struct mu_why *why)
+{
+	const struct mu_core_note *note = core->notes;
+	const struct mu_core_note *end = note + core->num_notes;
+	uint64_t first = 0;
+	size_t count;
+
+	while (note < end &&
+	    (note->type != MU_NT_KERNEL_VALUES || note->size < sizeof(first)))
+		note++;
+	if (note == end)
+		return MU_OK;
+	count = note->size / sizeof(first) - 1;
+	snap->kernel_values =
+	    mu_arena_alloc(arena, count + 1, sizeof(*snap->kernel_values));
+	if (snap->kernel_values == NULL)
+		return mu_why(why, MU_ERR_NO_MEMORY,
+		    "no memory for %zu words that the kernel held", count);
+	memcpy(&first, note->data, sizeof(first));
+	memcpy(snap->kernel_values, note->data + sizeof(first),
+	    count * sizeof(*snap->kernel_values));
+	snap->num_kernel_values = count;
+	snap->knows_stacks = first == 1;
+	return MU_OK;
+}
+
 /*
  * True for a mapping of unknown contents. A mapping next to a module's
  * variables is its .bss.
@@ -334,6 +362,8 @@ mu_snapshot_core_fill(struct mu_snapshot *snap, struct mu_snapshot_core *core,
 	status = mu_core_process_read(&core->process, &core->file, arena, why);
 	if (status == MU_OK)
 		status = core_threads_read(snap, &core->file, arena, why);
+	if (status == MU_OK)
+		status = read_kernel_values(snap, &core->file, arena, why);
 	if (status == MU_OK)
 		status = mu_core_mappings_make(snap, &core->parts, &core->file,
 		    &core->process, arena, why);

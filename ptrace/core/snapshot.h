@@ -3,7 +3,8 @@
  * compressed, on this machine or another.
  *
  * Two things are not in a core. Pointers whose only copy is in the kernel
- * (epoll data, timers): blocks that only they refer to are reported as leaks.
+ * (epoll data, timers): blocks that only they refer to are reported as leaks,
+ * unless the core is ours (MU_NT_KERNEL_VALUES).
  * And the difference between memory that was left out on purpose
  * (MADV_DONTDUMP) and memory that was never touched: both read as zeros, see
  * mu_snapshot_core_doubt(). A core by gcore does not even list such memory.

@@ -66,6 +66,18 @@ else
 	echo "SKIPPED: no zstd"
 fi
 
+# What only the kernel holds is in no core of others.
+cc -g -O0 -I. tests/live/command/looks/kernel.c -o "$work/kernel" -pthread ||
+	exit 1
+let_go
+hold "$work/kernel"
+dump -p "$pid" --core-out "$core"
+has "$work/answer" "in 10 unreachable allocations"
+same "$core" -p "$pid"
+dump --core "$core"
+let_go
+hold "$work/program"
+
 name=unwritten
 cp "$core" "$work/kept"
 "$command" -q -p "$pid" --core-out "$work/none/core" >"$work/answer" 2>&1
