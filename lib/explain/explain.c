@@ -15,6 +15,14 @@
 /* Names may take half of the time that is left, and as long as this. */
 #define NAMES_NS (20 * MU_NS_PER_SEC)
 
+uint64_t
+mu_explain_until(uint64_t now_ns, uint64_t deadline_ns, bool save)
+{
+	uint64_t left = deadline_ns > now_ns ? deadline_ns - now_ns : 0;
+
+	return now_ns + left / 4 * (save ? 2 : 3);
+}
+
 static uint64_t
 names_until(uint64_t deadline_ns)
 {
@@ -170,7 +178,7 @@ static enum mu_status
 explain_all(struct mu_explaining *explaining)
 {
 	const struct mu_explain *wanted = &explaining->out->wanted;
-	enum mu_status status;
+	enum mu_status status, saved = MU_OK;
 
 	mu_blocks_each(explaining->graph->blocks, add_live, explaining->out);
 	status = mu_held_find(&explaining->held, explaining->graph,
@@ -180,8 +188,12 @@ explain_all(struct mu_explaining *explaining)
 		status = mu_live_types_find(&explaining->types,
 		    &explaining->places, &explaining->typed, &explaining->held,
 		    &explaining->deadline);
-	if (status == MU_OK && wanted->save != NULL)
-		status = mu_save_explain(explaining);
+	/* A look without some types is better than none. */
+	if ((status == MU_OK || status == MU_ERR_TIMEOUT) &&
+	    wanted->save != NULL)
+		saved = mu_save_explain(explaining);
+	if (status == MU_OK)
+		status = saved;
 	if (status == MU_OK && wanted->in_use)
 		status = mu_in_use_explain(explaining);
 	if (status == MU_OK && wanted->in_use)
@@ -252,7 +264,8 @@ mu_explain(const struct mu_explain *wanted, struct mu_search *search,
 		.heap = &search->heap,
 		.recorder = search->recorded ? &search->recorder : NULL,
 		.tables = search->tables,
-		.deadline = { .ns = search->deadline_ns },
+		.deadline = { .ns = mu_explain_until(mu_sys_now_ns(),
+				  search->deadline_ns, wanted->save != NULL) },
 	};
 	enum mu_status status = MU_ERR_NO_MEMORY;
 
