@@ -57,9 +57,11 @@ mu_command_file_find(const char *name, const char *search, char *path,
 			return MU_OK;
 		return mu_why(why, MU_ERR_ARGUMENT, "cannot run %s: %s",
 		    mu_safe_argument(name).text,
-		    stat(name, &st) != 0      ? strerror(errno)
-			: S_ISREG(st.st_mode) ? "it may not be executed"
-					      : "it is not a file");
+		    stat(name, &st) != 0 ? strerror(errno)
+			: S_ISREG(st.st_mode)
+			? "it may not be executed, and is no"
+			  " saved look"
+			: "it is not a file");
 	}
 	for (;; folder += length + 1) {
 		length = strcspn(folder, ":");
