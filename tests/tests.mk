@@ -17,7 +17,8 @@ SCRIPTS  := $(call named,live,*.sh) $(call named,recorder,*.sh)
 STOP_METHOD_AIDS := $(addprefix $(BUILD)/tests/support/stop/, \
 	no_ptrace stop_method_probe)
 CORPUS   := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/corpus/*.c)) \
-	$(patsubst tests/%.cc,$(BUILD)/tests/%,$(wildcard tests/corpus/*.cc)) \
+	$(patsubst tests/corpus/cxx/%.cc,$(BUILD)/tests/corpus/%,\
+	$(wildcard tests/corpus/cxx/*.cc)) \
 	$(patsubst tests/%.c,$(BUILD)/tests/%.so,$(wildcard \
 	tests/corpus/plugins/*.c)) \
 	$(BUILD)/tests/corpus/preload.so
@@ -176,7 +177,7 @@ $(BUILD)/tests/corpus/%: tests/corpus/%.c $(CORPUS_OBJS)
 	$(Q)$(CC) -std=gnu11 $(CORPUS_FLAGS) $(CFLAGS) -MMD -MP -MF $@.d \
 		-o $@ $< $(CORPUS_LINK)
 
-$(BUILD)/tests/corpus/%: tests/corpus/%.cc $(CORPUS_OBJS)
+$(BUILD)/tests/corpus/%: tests/corpus/cxx/%.cc $(CORPUS_OBJS)
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -std=c++20 $(CORPUS_FLAGS) $(CXXFLAGS) -O1 -MMD -MP \
 		-MF $@.d -o $@ $< $(CORPUS_LINK)

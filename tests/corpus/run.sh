@@ -21,7 +21,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 
 if [ $# -eq 0 ]; then
-	for source in "$here"/*.c "$here"/*.cc; do
+	for source in "$here"/*.c "$here"/cxx/*.cc; do
 		program=${source##*/}
 		[ ! -x "$folder/${program%.*}" ] || set -- "$@" "${program%.*}"
 	done

@@ -7,9 +7,9 @@ set -u
 command=$build/memunreachable
 sources=tests/live/command/sites
 said=0 right=0
-programs="aligned.c callbacks.c flexible.c multiple_inheritance.cc
+programs="aligned.c callbacks.c flexible.c cxx/multiple_inheritance.cc
 	pthread_keys.c search_tables.c thread_joined.c tree.c"
-[ -z "${SITES_ALL:-}" ] || programs=$(cd tests/corpus && echo *.c *.cc)
+[ -z "${SITES_ALL:-}" ] || programs=$(cd tests/corpus && echo *.c cxx/*.cc)
 
 # build SOURCE OPTION...
 build_program() {

@@ -11,7 +11,7 @@ bad=0 n=0
 
 all=
 some=
-for source in "$here"/*.c "$here"/*.cc; do
+for source in "$here"/*.c "$here"/cxx/*.cc; do
 	program=${source##*/}
 	program=${program%.*}
 	all="$all $program"
