@@ -211,7 +211,8 @@ mu_core_mappings_make(struct mu_snapshot *snap, struct mu_core_part **parts,
 {
 	struct merging merging = { .snap = snap, .arena = arena };
 
-	merging.segments_end = core->segments + core->num_segments;
+	merging.segments_end =
+	    core->segments == NULL ? NULL : core->segments + core->num_segments;
 	merging.files_end =
 	    process->files == NULL ? NULL : process->files + process->num_files;
 	snap->mappings = NULL;

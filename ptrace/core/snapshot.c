@@ -151,8 +151,7 @@ static enum mu_status
 core_threads_read(struct mu_snapshot *snap, const struct mu_core_file *core,
     struct mu_arena *arena, struct mu_why *why)
 {
-	const struct mu_core_note *note = core->notes;
-	const struct mu_core_note *end = note + core->num_notes;
+	const struct mu_core_note *note = core->notes, *end;
 	struct mu_words words = { .arena = arena, .with_regnos = true };
 	size_t count = count_threads(core);
 	bool good;
@@ -162,6 +161,7 @@ core_threads_read(struct mu_snapshot *snap, const struct mu_core_file *core,
 		    "the core has no thread: it is cut short or damaged");
 	snap->threads = mu_arena_alloc(arena, count, sizeof(*snap->threads));
 	good = snap->threads != NULL;
+	end = note + core->num_notes;
 	for (snap->num_threads = 0; good && note < end; note++)
 		if (note->type == NT_PRSTATUS)
 			good = add_thread(&snap->threads[snap->num_threads++],

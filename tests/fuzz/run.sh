@@ -30,9 +30,9 @@ run_one() {
 	what=$1 leaks=1
 	[ "$what" != symbols ] || leaks=0
 	mkdir -p "$build/corpus/$what"
-	ASAN_OPTIONS="suppressions=$build/suppressions" \
+	ASAN_OPTIONS="suppressions=$build/suppressions:detect_leaks=$leaks" \
 	"$build/fuzz_$what" -max_total_time="$seconds" -print_final_stats=1 \
-		-timeout=60 -detect_leaks=$leaks -artifact_prefix="$build/$what-" \
+		-timeout=60 -artifact_prefix="$build/$what-" \
 		"$build/corpus/$what" "tests/fuzz/seeds/$what" \
 		>"$build/fuzz_$what.log" 2>&1
 	echo $? >"$build/fuzz_$what.status"
