@@ -15,8 +15,7 @@
 static bool turned_off;
 static const char *suppressions = "";
 
-extern "C" int __attribute__((visibility("default")))
-__lsan_is_turned_off()
+extern "C" int __attribute__((visibility("default"))) __lsan_is_turned_off()
 {
 	return turned_off;
 }
