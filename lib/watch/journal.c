@@ -5,6 +5,7 @@
  */
 #include "lib/watch/journal.h"
 
+#include <bsd/string.h>
 #include <ctype.h>
 #include <endian.h>
 #include <stdint.h>
@@ -41,7 +42,7 @@ send_to(const char *path, const char *bytes, size_t size)
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	bool sent;
 
-	strcpy(address.sun_path, path);
+	strlcpy(address.sun_path, path, sizeof(address.sun_path));
 	sent = fd >= 0 &&
 	    sendto(fd, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL,
 		(struct sockaddr *)&address, sizeof(address)) == (ssize_t)size;
