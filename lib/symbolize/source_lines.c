@@ -67,8 +67,10 @@ find_line(
 	if (line == NULL || dwarf_lineno(line, &lineno) != 0 || lineno <= 0)
 		return false;
 	*file = dwarf_linesrc(line, NULL, NULL);
+	if (*file == NULL)
+		return false;
 	*number = (unsigned)lineno;
-	return *file != NULL;
+	return true;
 }
 
 bool

@@ -66,7 +66,7 @@ put(struct mu_wire_writer *writer, const void *bytes, size_t size)
 		writer->sent = calloc(SENT, sizeof(*writer->sent));
 	if (writer->sent == NULL || !make_room(writer, size))
 		writer->failed = true;
-	if (writer->failed)
+	if (writer->failed || size == 0)
 		return;
 	memcpy(writer->buffer + writer->used, bytes, size);
 	writer->used += size;
