@@ -61,6 +61,17 @@ number(struct reader *reader, const char *name, size_t least, size_t most,
 	return 0;
 }
 
+static const char *
+file_name(struct reader *reader, const char *name)
+{
+	const char *value = text(reader, name);
+
+	if (value == NULL || value[0] != '\0')
+		return value;
+	reader->say(name, value, "the name of a file");
+	return NULL;
+}
+
 /*
  * As in the original: at exit the file of ONEXIT takes precedence over that of
  * AUTO, and without either there is no report.
@@ -69,11 +80,13 @@ static void
 read_files(struct reader *reader)
 {
 	struct leaktracer_settings *settings = reader->settings;
-	const char *automatic = text(reader, "LEAKTRACER_AUTO_REPORTFILENAME");
-	const char *at_exit = text(reader, "LEAKTRACER_ONEXIT_REPORTFILENAME");
+	const char *automatic =
+	    file_name(reader, "LEAKTRACER_AUTO_REPORTFILENAME");
+	const char *at_exit =
+	    file_name(reader, "LEAKTRACER_ONEXIT_REPORTFILENAME");
 
 	settings->signal_report =
-	    text(reader, "LEAKTRACER_ONSIG_REPORTFILENAME");
+	    file_name(reader, "LEAKTRACER_ONSIG_REPORTFILENAME");
 	if (settings->signal_report == NULL)
 		settings->signal_report = DEFAULT_FILE;
 	settings->start = is_set(reader, "LEAKTRACER_ONSTART_STARTALLTHREAD") ||

@@ -72,6 +72,17 @@ TEST(empty_values_count_as_set)
 	ck_assert_int_eq(num_said, 0);
 }
 
+TEST(a_file_needs_a_name)
+{
+	set("LEAKTRACER_AUTO_REPORTFILENAME", "");
+	set("LEAKTRACER_ONSIG_REPORTFILENAME", "");
+	read_them();
+	ck_assert_ptr_null(settings.exit_report);
+	ck_assert_str_eq(settings.signal_report, "leaks.out");
+	ck_assert_int_eq(num_said, 2);
+	ck_assert_str_eq(said[0], "LEAKTRACER_AUTO_REPORTFILENAME=");
+}
+
 TEST(no_banner_alone_asks_for_nothing)
 {
 	set("LEAKTRACER_NOBANNER", "1");
