@@ -317,8 +317,7 @@ cure_of(enum mu_status status, const struct mu_snapshot *snap)
 		return mu_status_word_cure((int)status);
 	if (status == MU_ERR_HEAP_INCONSISTENT && snap != NULL &&
 	    snap->only_moment)
-		return "a block was overrun (the recorder's option guard tells"
-		       " which), or the end came in the middle of malloc";
+		return MU_OVERRUN ", or the end came in the middle of malloc";
 	return mu_status_cure(status);
 }
 

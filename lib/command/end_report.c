@@ -156,12 +156,10 @@ mu_command_end_report(const struct mu_check *check, const char *path,
 	/*
 	 * The library calls malloc, so it knows which allocator is used; and
 	 * its reason for not judging is more precise than ours, unless the
-	 * reason is our tracing, or it advises to ask again.
+	 * reason is our tracing.
 	 */
 	if ((!mu_exit_checked(&answer->info) &&
-		first.info.status != MEMUNREACHABLE_ALREADY_TRACED &&
-		(first.info.status != MEMUNREACHABLE_HEAP_INCONSISTENT ||
-		    answer->info.status != first.info.status)) ||
+		first.info.status != MEMUNREACHABLE_ALREADY_TRACED) ||
 	    first.info.status == MEMUNREACHABLE_FOREIGN_ALLOCATOR) {
 		mu_check_release(answer);
 		answer->info = first.info;

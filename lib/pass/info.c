@@ -152,6 +152,9 @@ note_why(const struct mu_pass *pass, enum mu_status status,
 	const char *cure = mu_status_cure(status);
 	struct mu_why why = pass->image.job.why;
 
+	if (status == MU_ERR_HEAP_INCONSISTENT &&
+	    mu_library.exit_thread == pass->image.job.tid)
+		cure = MU_OVERRUN;
 	if (why.cure == 0 && cure[0] != '\0')
 		mu_why_cure(&why, "%s", cure);
 	memcpy(info->reason, why.text, sizeof(info->reason));

@@ -156,6 +156,11 @@ for end in _exit exit; do
 	has "$err" "a block was overrun"
 	has_no "$err" "ask again"
 done
+MEMUNREACHABLE_OPTIONS=${given}at_exit=1 \
+    LD_PRELOAD=$build/libmemunreachable.so "$work/damaged" 2>"$err"
+[ $? -eq 3 ] || fail "without the command"
+has "$err" "a block was overrun (the recorder's option guard tells which)"
+has_no "$err" "ask again"
 
 # What the kernel holds: pages that the process gave back, and the address of an
 # alternate signal stack, which a process that has ended cannot be asked for.
