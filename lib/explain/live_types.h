@@ -35,7 +35,7 @@ struct mu_live_types {
 	size_t unasked;  /* blocks of which nothing could be said therefore */
 };
 
-struct mu_typed; /* lib/explain/typed_walk.h */
+struct mu_typed; /* lib/explain/typed.h */
 
 /*
  * Find the types of the marked blocks of PLACES, and what is declared of them

@@ -5,17 +5,16 @@
 #include "heapwalk/graph/references.h"
 #include "heapwalk/subject/ranges.h"
 #include "lib/explain/frame_places.h"
+#include "lib/explain/typed_proof.h"
 #include "mu/sort.h"
 
 #define WORD sizeof(uintptr_t)
 #define ASKED ((size_t)1024) /* questions at a time */
 #define TAIL ((size_t)16)    /* bytes that malloc() may add to a block */
+#define TEXT_LEAST 3         /* letters that are hardly a number */
 #define LOCALS_MAX ((size_t)1 << 16)
 #define EXTENDED_LEAST 4 /* objects in a row, if others begin with one */
 #define ROUNDS 1000      /* of questions */
-
-/* What words say of a block. */
-enum { UNSAID, SAID, CONTESTED };
 
 /* An object, or a row of them, whose pointers are followed. */
 struct object {
@@ -168,6 +167,22 @@ points_right(const struct walk *walk, const struct mu_declared_field *field,
 }
 
 /*
+ * True if the first word of BLOCK is text, although DECLARED has none there: it
+ * is a buffer now, and behind the text it may still have what was there before.
+ */
+static bool
+is_buffer(const struct mu_declared *declared, const struct mu_block *block)
+{
+	size_t length = 0;
+
+	while (length < WORD && block->view[length] >= ' ' &&
+	    block->view[length] <= '~')
+		length++;
+	return !declared->letters && length >= TEXT_LEAST &&
+	    (length == WORD || block->view[length] == '\0');
+}
+
+/*
  * True if BLOCK has a pointer where DECLARED has one, and nothing else there.
  * The pointer that led to it may be what is left of one to an object that was
  * freed: without such a sign nothing tells whether it is.
@@ -181,6 +196,8 @@ is_confirmed(const struct walk *walk, const struct mu_declared *declared,
 	bool confirmed = false;
 	uintptr_t word;
 
+	if (is_buffer(declared, block))
+		return false;
 	for (i = 0; i < declared->num_fields; i++, field++) {
 		for (j = 0; !field->one_of && field->offset >= 0 &&
 		     (j == 0 || (j < field->count && field->stride > 0));
@@ -236,14 +253,14 @@ is_contested(struct walk *walk, const struct mu_block *block,
 	struct mu_live_type known = live->types[*of];
 
 	/* A local variable may not have a value yet. */
-	if (walk->local || one_of || *said == CONTESTED)
-		return *said == CONTESTED;
-	if (*said == UNSAID || known.source != MU_TYPE_DWARF ||
+	if (walk->local || one_of || (*said & MU_CONTESTED) != 0)
+		return (*said & MU_CONTESTED) != 0;
+	if (*said == 0 || known.source != MU_TYPE_DWARF ||
 	    strcmp(known.name, type->name) == 0) {
-		*said = SAID;
+		*said |= MU_SAID;
 		return false;
 	}
-	*said = CONTESTED;
+	*said = MU_CONTESTED;
 	if (known.certain) {
 		known.certain = false;
 		*of = mu_live_types_add(live, walk->typed->places, &known);
@@ -271,6 +288,8 @@ claim(struct walk *walk, const struct mu_block *block,
 	if (number == 0 || number == *of)
 		return;
 	*of = number;
+	if (sound)
+		walk->typed->said[block->number] |= MU_SOUND;
 	push(
 	    walk, (struct object) { .block = block->number, .certain = sound });
 }
@@ -676,12 +695,38 @@ outcome(const struct walk *walk)
 	return walk->deadline->passed ? MU_ERR_TIMEOUT : MU_OK;
 }
 
+/* What is not proven is probable. */
+static bool
+take_doubts(void *ctx, const struct mu_block *block)
+{
+	struct walk *walk = ctx;
+	uint16_t *of = &walk->live->of[block->number];
+	struct mu_live_type type = walk->live->types[*of];
+
+	if ((walk->typed->said[block->number] & MU_DOUBTED) == 0)
+		return true;
+	type.certain = false;
+	*of = mu_live_types_add(walk->live, walk->typed->places, &type);
+	return true;
+}
+
+static void
+doubt_all(struct mu_live_types *live)
+{
+	size_t i;
+
+	for (i = 0; i < live->count; i++)
+		if (live->types[i].source == MU_TYPE_DWARF)
+			live->types[i].certain = false;
+}
+
 enum mu_status
 mu_typed_walk(struct mu_typed *typed, struct mu_places *places,
     struct mu_live_types *live, const struct mu_held *held,
     struct mu_deadline *deadline)
 {
 	struct walk walk;
+	enum mu_status status;
 
 	typed->places = places;
 	walk = open_walk(typed, live, deadline);
@@ -702,7 +747,14 @@ mu_typed_walk(struct mu_typed *typed, struct mu_places *places,
 	push_variables(&walk, true);
 	follow_types(&walk);
 	sort_variables(typed);
-	return outcome(&walk);
+	status = outcome(&walk);
+	if (status == MU_OK)
+		status = mu_typed_prove(typed, live, held, deadline);
+	if (status == MU_OK)
+		mu_blocks_each(places->blocks, take_doubts, &walk);
+	else
+		doubt_all(live);
+	return status;
 }
 
 enum mu_status
@@ -717,15 +769,4 @@ mu_typed_walk_on(struct mu_typed *typed, struct mu_live_types *live,
 		push(&walk, (struct object) { .block = blocks[i] });
 	follow_types(&walk);
 	return outcome(&walk);
-}
-
-const struct mu_typed_variable *
-mu_typed_variable_at(const struct mu_typed *typed, uintptr_t address)
-{
-	size_t i = mu_ranges_upper(
-	    typed->variables, typed->count, sizeof(*typed->variables), address);
-
-	if (i == 0 || !mu_range_has(typed->variables[i - 1].range, address))
-		return NULL;
-	return &typed->variables[i - 1];
 }

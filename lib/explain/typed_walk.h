@@ -6,31 +6,14 @@
  *
  * A declared type is believed of a block only if its size fits. It is certain
  * only if what led to it is, the block has right pointers where the type has
- * some, no other type of the program that would fit begins alike, and no other
- * word says something else.
+ * some, no other type of the program that would fit begins alike, and all words
+ * that lead to it agree (lib/explain/typed_proof.h).
  */
 #ifndef LIB_EXPLAIN_TYPED_WALK_H
 #define LIB_EXPLAIN_TYPED_WALK_H
 
-#include "lib/explain/declared_types.h"
 #include "lib/explain/live_types.h"
-
-/* A variable of the subject. */
-struct mu_typed_variable {
-	struct mu_range range; /* must come first: mu_ranges_upper() */
-	const char *name;
-	mu_declared_id type;
-	bool reference;
-	bool local; /* of a function: it may not have a value yet */
-};
-
-struct mu_typed {
-	struct mu_places *places;
-	struct mu_declared_types types;
-	struct mu_typed_variable *variables; /* by address */
-	size_t count, max;
-	uint8_t *said; /* by block number: what typed words say of it */
-};
+#include "lib/explain/typed.h"
 
 /*
  * Find the variables that have WORDS, and the types of what they and LIVE's
@@ -48,9 +31,5 @@ enum mu_status mu_typed_walk(struct mu_typed *typed, struct mu_places *places,
 enum mu_status mu_typed_walk_on(struct mu_typed *typed,
     struct mu_live_types *live, const uint32_t *blocks, size_t count,
     struct mu_deadline *deadline);
-
-/* The variable that has the byte at ADDRESS; NULL: it is not known. */
-const struct mu_typed_variable *mu_typed_variable_at(
-    const struct mu_typed *typed, uintptr_t address);
 
 #endif

@@ -145,6 +145,7 @@ put_declared(struct mu_wire_writer *writer, const struct mu_declared *declared,
 		    flag(declared->virtual, MU_WIRE_VIRTUAL) |
 		    flag(declared->flexible, MU_WIRE_FLEXIBLE) |
 		    flag(declared->scalar, MU_WIRE_SCALAR) |
+		    flag(declared->letters, MU_WIRE_LETTERS) |
 		    flag(declared->node_base, MU_WIRE_NODE_BASE) |
 		    flag(declared->counted, MU_WIRE_COUNTED) |
 		    flag(declared->count_ends, MU_WIRE_COUNT_ENDS),
@@ -364,6 +365,7 @@ read_declared(struct mu_wire_reader *reader, const char *bytes, size_t length,
 		.virtual = (wire.flags & MU_WIRE_VIRTUAL) != 0,
 		.flexible = (wire.flags & MU_WIRE_FLEXIBLE) != 0,
 		.scalar = (wire.flags & MU_WIRE_SCALAR) != 0,
+		.letters = (wire.flags & MU_WIRE_LETTERS) != 0,
 		.node_base = (wire.flags & MU_WIRE_NODE_BASE) != 0,
 		.counted = (wire.flags & MU_WIRE_COUNTED) != 0,
 		.count_ends = (wire.flags & MU_WIRE_COUNT_ENDS) != 0,

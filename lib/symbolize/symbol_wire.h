@@ -81,6 +81,7 @@ enum {
 	MU_WIRE_NODE_BASE = 32,
 	MU_WIRE_COUNTED = 64,
 	MU_WIRE_COUNT_ENDS = 128,
+	MU_WIRE_LETTERS = 256,
 };
 
 struct mu_wire_field {

@@ -75,6 +75,7 @@ struct mu_declared {
 	bool virtual;   /* it has a pointer to a vtable */
 	bool flexible;  /* it ends with an array of no declared length */
 	bool scalar;    /* a number, a character or a pointer */
+	bool letters;   /* its first word has characters, or single bytes */
 	bool node_base; /* a part that all nodes of containers begin with */
 
 	/* A node of a map or set. */

@@ -421,7 +421,10 @@ flatten_array(
 	if (!mu_entry_type(die, &element))
 		return;
 	mu_declaring_define(flat->declaring, &element);
-	if (!mu_entry_size(&element, &size) || size < WORD || size > UINT32_MAX)
+	if (!mu_entry_size(&element, &size))
+		return;
+	flat->answer->letters |= size == 1 && offset < WORD;
+	if (size < WORD || size > UINT32_MAX)
 		return;
 	if (!mu_entry_size(die, &whole))
 		whole = 0;
@@ -446,6 +449,8 @@ flatten_array(
 static void
 flatten(struct flattening *flat, Dwarf_Die *type, uint64_t offset, int depth)
 {
+	uint64_t size;
+
 	if (depth > DEPTH_MAX)
 		return;
 	switch (dwarf_tag(type)) {
@@ -461,6 +466,10 @@ flatten(struct flattening *flat, Dwarf_Die *type, uint64_t offset, int depth)
 	case DW_TAG_reference_type:
 	case DW_TAG_rvalue_reference_type:
 		add_pointer(flat, type, offset, false);
+		break;
+	case DW_TAG_base_type:
+		flat->answer->letters |=
+		    offset < WORD && mu_entry_size(type, &size) && size == 1;
 		break;
 	default:
 		break;

@@ -27,7 +27,7 @@ with open(sys.argv[2], encoding="ascii") as file:
 with open(sys.argv[3], encoding="ascii") as file:
     in_use = json.load(file)["in_use"]
 
-bad = named = probable = wrong = 0
+bad = named = probable = wrong = certain = 0
 found = {one["why"][-1]["address"]: one["why"][-1] for one in held if one["why"]}
 for address, name in told.items():
     step = found.get(address)
@@ -40,6 +40,7 @@ for address, name in told.items():
     if given is not None and not step["certain"]:
         probable += 1
         wrong += not right
+    certain += right and step["certain"]
     if given is not None and step["certain"] and not right:
         print(f"certain, and wrong: {given} is {name}")
         bad = 1
@@ -53,7 +54,8 @@ for row in in_use:
         print(f"no type: {row['count']} of {row['size']} bytes")
 typed = 100 * typed // max(live, 1)
 print(f"{share} % of {len(told)} told blocks named rightly, {wrong} of "
-      f"{probable} probable names wrong; {typed} % of live bytes have a type")
+      f"{probable} probable names wrong; {typed} % of live bytes have a type; "
+      f"{certain} certain names")
 if share < int(sys.argv[4]) or typed < int(sys.argv[5]):
     bad = 1
 sys.exit(bad)
