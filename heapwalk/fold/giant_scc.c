@@ -1,7 +1,7 @@
 /*
- * From some tree the first edge is followed repeatedly until that ends in a
- * circle: all trees on it are in one component. What they lead to is found in
- * sweeps over all trees by number. Of that, what leads back to them is found in
+ * From some tree an edge is followed repeatedly until that ends in a circle:
+ * all trees on it are in one component. What they lead to is found in sweeps
+ * over all trees by number. Of that, what leads back to them is found in
  * further sweeps, unless no other tree leads into it. Both sets are bits, 1/8
  * byte per tree, which stay in the cache, and edges are read in the order of
  * memory.
@@ -18,6 +18,8 @@
 #define WORD_LOOKS 4    /* cost of looking at a word of bits, in edges */
 #define STARTS 16
 #define MAX_STEPS (1u << 14) /* length of a walk in search of a circle */
+#define MAX_BACK 1024        /* dead ends of a walk */
+#define MAX_TARGETS 64       /* of a tree that a walk looks at */
 #define TRIES_SHARE 8        /* one in so many trees is examined by itself */
 
 struct finding {
@@ -31,16 +33,19 @@ struct finding {
 	struct mu_deadline *deadline;
 };
 
-/* Move *TREE to its first target that has edges itself. */
+/*
+ * Move *TREE to its first target that has edges itself and is no dead end
+ * (marked as followed).
+ */
 static bool
 go_on(const struct finding *finding, uint32_t *tree)
 {
 	struct mu_tree_edges edges;
-	uint32_t next;
+	uint32_t next, looks = 0;
 
 	mu_tree_edges_open(&edges, finding->trees, *tree, finding->deadline);
-	while (mu_tree_edges_next(&edges, &next)) {
-		if (next == *tree ||
+	while (looks++ < MAX_TARGETS && mu_tree_edges_next(&edges, &next)) {
+		if (next == *tree || mu_bit(finding->followed, next) ||
 		    mu_tree_first(finding->trees, next) == MU_NO_NODE)
 			continue;
 		*tree = next;
@@ -50,26 +55,46 @@ go_on(const struct finding *finding, uint32_t *tree)
 }
 
 /*
- * Find the circle in which a walk from TREE ends, make its trees members, and
- * return their number. 0 if the walk ends, or is so long that it looks like a
- * chain.
+ * Walk from *TREE, back from dead ends, until a tree is met again: *TREE, whose
+ * bit in BELOW is set as are those of all on the way there. Returns the length
+ * of that way; 0 if the walk ends, or is so long that it looks like a chain.
  */
 static uint32_t
-find_circle(struct finding *finding, uint32_t tree)
+walk(struct finding *finding, uint32_t *tree)
 {
 	uint64_t *below = finding->giant->below;
-	uint32_t steps = 0, count = 0, i;
+	uint32_t steps = 0, back = 0;
 
 	do {
 		if (steps == MAX_STEPS) {
 			finding->looks = finding->max_looks + 1;
 			return 0;
 		}
-		mu_bit_set(below, tree);
-		finding->path[steps++] = tree;
-		if (!go_on(finding, &tree))
-			return 0;
-	} while (!mu_bit(below, tree));
+		mu_bit_set(below, *tree);
+		finding->path[steps++] = *tree;
+		while (!go_on(finding, tree)) {
+			mu_bit_set(finding->followed, *tree);
+			mu_bit_clear(below, *tree);
+			if (--steps == 0 || ++back == MAX_BACK)
+				return 0;
+			*tree = finding->path[steps - 1];
+		}
+	} while (!mu_bit(below, *tree));
+	return steps;
+}
+
+/*
+ * Find the circle in which a walk from TREE ends, make its trees members, and
+ * return their number; 0 without one.
+ */
+static uint32_t
+find_circle(struct finding *finding, uint32_t tree)
+{
+	uint64_t *below = finding->giant->below;
+	uint32_t steps = walk(finding, &tree), count = 0, i;
+
+	if (steps == 0)
+		return 0;
 	/* What precedes TREE on the path is not part of the circle. */
 	for (i = steps; count == 0 || finding->path[i] != tree; count++)
 		mu_bit_set(finding->giant->members, finding->path[--i]);
@@ -300,6 +325,7 @@ find_from(struct finding *finding, uint32_t tree)
 	memset(finding->giant->members, 0, bytes);
 	memset(finding->followed, 0, bytes);
 	count = find_circle(finding, tree);
+	memset(finding->followed, 0, bytes); /* of dead ends */
 	return count > 0 && sweep(finding, follow_word, 0) &&
 	    (take_all(finding) || sweep(finding, add_word, count));
 }
