@@ -4,19 +4,25 @@
 
 #define MAX_LOOKS 5
 
+/* True if TIMES the time of the last look is left after a nap of NAP_NS. */
+static bool
+is_left(const struct mu_driver *driver, unsigned times, uint64_t nap_ns)
+{
+	uint64_t now = mu_sys_now_ns();
+
+	return now + nap_ns + times * (now - driver->begin_ns) <
+	    driver->deadline_ns;
+}
+
 /*
- * Another look, after a nap of NAP_NS, is assumed to take as long as the last
- * one. If that look gave an answer, twice the time must be left, so that the
- * answer is not lost at the deadline.
+ * Another look is assumed to take as long as the last one. If that look gave an
+ * answer, twice the time must be left, so that the answer is not lost at the
+ * deadline.
  */
 static bool
 has_time(const struct mu_driver *driver, uint64_t nap_ns)
 {
-	uint64_t now = mu_sys_now_ns(), took_ns = now - driver->begin_ns;
-
-	if (mu_look_checked(&driver->look))
-		took_ns *= 2;
-	return now + nap_ns + took_ns < driver->deadline_ns;
+	return is_left(driver, mu_look_checked(&driver->look) ? 2 : 1, nap_ns);
 }
 
 /* Look until the heap can be checked, or further tries are pointless. */
@@ -110,7 +116,8 @@ mu_driver_run(struct mu_driver *driver)
 	look_until_checked(driver);
 	if (driver->ops->again == NULL || !look->doubtful)
 		return;
-	if (driver->ops->late != NULL && !has_time(driver, 0)) {
+	/* What a second look has to decide is no answer before it. */
+	if (driver->ops->late != NULL && !is_left(driver, 1, 0)) {
 		driver->ops->late(driver->subject, look);
 		return;
 	}

@@ -191,6 +191,16 @@ TEST(no_look_that_would_be_late)
 	expect(&driver, &play, "BLT", MU_ERR_TIMEOUT, "late");
 }
 
+TEST(a_look_that_may_end_in_time)
+{
+	const struct mu_look looks[] = { LOOK(MU_OK, 3, .doubtful = true),
+		LOOK(MU_OK, 3, .doubtful = true) };
+	struct play play = { looks, 2, .agains = 0, .takes_ns = MU_NS_PER_SEC };
+	struct mu_driver driver = run(&play, &ops, 2800 * MU_NS_PER_MS);
+
+	expect(&driver, &play, "BLRFBL", MU_OK, "");
+}
+
 TEST(a_look_cannot_begin)
 {
 	struct play play = { NULL, 0, .begins = MU_ERR_NO_MEMORY };
