@@ -13,8 +13,8 @@
 
 #include "heapwalk/graph/lost.h"
 
-#define MU_TREE_HEAD 0x40000000u /* in mu_trees.of: this node is the head */
-#define MU_HEAD_LED 0x80000000u  /* in mu_trees.heads: a node leads there */
+#define MU_TREE_HEAD 0x40000000u   /* in mu_trees.of: this node is the head */
+#define MU_HEAD_LED 0x80000000u    /* in mu_trees.heads: a node leads there */
 #define MU_LEADER_LAST 0x80000000u /* in mu_trees.leaders: of its tree */
 
 struct mu_trees {

@@ -36,8 +36,8 @@ struct mu_forked {
 	uint64_t dontfork;       /* under MADV_DONTFORK */
 	uint64_t dontfork_large; /* of that, in large mappings */
 	bool pooled;             /* some is MAP_HUGETLB */
-	bool wiped; /* some is empty in a fork: see heapwalk/memory/wiped.h */
-	bool watched;            /* some is registered with a userfaultfd */
+	bool wiped;   /* some is empty in a fork: see heapwalk/memory/wiped.h */
+	bool watched; /* some is registered with a userfaultfd */
 	bool missing; /* some of that is not there: a read would wait for the
 			 process that has it */
 

@@ -33,10 +33,10 @@ struct mu_process {
 
 	/* what the last one means */
 	struct mu_forked forked; /* if it found anything lost */
-	bool wiped_wanted;      /* it should have read that memory */
-	bool stacks_wanted;     /* it should have read the alternate stacks */
-	bool lost;              /* the copy was killed while it was read */
-	enum mu_status no_copy; /* why there is no copy; or MU_OK */
+	bool wiped_wanted;       /* it should have read that memory */
+	bool stacks_wanted;      /* it should have read the alternate stacks */
+	bool lost;               /* the copy was killed while it was read */
+	enum mu_status no_copy;  /* why there is no copy; or MU_OK */
 	struct mu_why no_copy_why;
 	unsigned stack_tries; /* looks that read alternate stacks */
 };

@@ -56,8 +56,8 @@ struct mu_symbols_source {
 
 	bool local; /* never use debuginfod */
 
-	struct mu_patience *patience; /* or NULL */
-	struct mu_cache *cache;       /* or NULL: there is none */
+	struct mu_patience *patience;     /* or NULL */
+	struct mu_cache *cache;           /* or NULL: there is none */
 	struct mu_cgroups_known *cgroups; /* heapwalk/memory/available.h */
 
 	/* Records all answers, or gives them instead of the files; or NULL. */

@@ -18,7 +18,7 @@ struct mu_watch_outputs {
 	const char *html;       /* the same */
 	bool json, syslog;
 	size_t columns; /* of the terminal; 0: the lines go to none */
-	int day; /* of the latest line, of the month */
+	int day;        /* of the latest line, of the month */
 };
 
 /*

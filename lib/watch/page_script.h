@@ -7,7 +7,8 @@
 #define LIB_WATCH_PAGE_SCRIPT_H
 
 /* Of the text between the tags. */
-#define MU_WATCH_SCRIPT_SHA256 "sha256-tr4yXcFTm20ysdWOyoY94qHwo0Ec4iz13KZaClzC+Jw="
+#define MU_WATCH_SCRIPT_SHA256 \
+	"sha256-tr4yXcFTm20ysdWOyoY94qHwo0Ec4iz13KZaClzC+Jw="
 
 static const char mu_watch_script[] =
     "\"use strict\";\n"
