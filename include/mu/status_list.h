@@ -23,7 +23,8 @@
 	"raise RLIMIT_NOFILE, RLIMIT_NPROC or the cgroup's pids.max"
 #define MU_ASK_AGAIN "ask again; if it persists, a block was overrun"
 /* for a process that ends */
-#define MU_OVERRUN "a block was overrun (the recorder's option guard tells which)"
+#define MU_OVERRUN \
+	"a block was overrun (the recorder's option guard tells which)"
 #define MU_ASK_DOCTOR "memunreachable --doctor PID says what is in the way"
 #define MU_SEE_PERMISSIONS "See PERMISSIONS in memunreachable(7)."
 #define MU_PASS_NEEDS                                                   \
