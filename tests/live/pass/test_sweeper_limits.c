@@ -238,7 +238,7 @@ assert_checked(
 TEST(max_memory)
 {
 	static const size_t folded[] = { 0, 256 * MIB, 64 * MIB };
-	static const size_t counted[] = { 12 * MIB, 4 * MIB, 3 * MIB };
+	static const size_t counted[] = { 6 * MIB, 4 * MIB, 3 * MIB };
 	static const size_t failed[] = { MIB / 2, 65536, 4096, 1 };
 	struct UnreachableMemoryInfo info = { 0 };
 	size_t i, num_leaks, leak_bytes;
