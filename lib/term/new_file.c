@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +18,26 @@ refuse(const struct mu_new_file *file, struct mu_why *why)
 	    mu_safe_argument(file->path).text, strerror(errno));
 }
 
+/* A rename would put the file in the place of /dev/stdout for every program. */
+static bool
+is_no_file(const char *path)
+{
+	struct stat there;
+
+	return stat(path, &there) == 0 && !S_ISREG(there.st_mode);
+}
+
 enum mu_status
 mu_new_file_open(struct mu_new_file *file, const char *path, struct mu_why *why)
 {
 	int length;
 
 	*file = (struct mu_new_file) { .path = path, .fd = -1 };
+	if (is_no_file(path))
+		return mu_why(why, MU_ERR_RESOURCES,
+		    "%s is a device, a pipe or a folder, and what is written"
+		    " takes its place" MU_CURE "give the name of a file",
+		    mu_safe_argument(path).text);
 	length = snprintf(file->name, sizeof(file->name), "%s.XXXXXX", path);
 	errno = ENAMETOOLONG;
 	if (length < (int)sizeof(file->name))

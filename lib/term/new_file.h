@@ -18,7 +18,10 @@ struct mu_new_file {
 	int fd;              /* -1: not open */
 };
 
-/* Create one beside PATH, with mode 0600. Close in any case. */
+/*
+ * Create one beside PATH, with mode 0600. MU_ERR_RESOURCES, also if PATH is a
+ * device, a pipe or a folder. Close in any case.
+ */
 enum mu_status mu_new_file_open(
     struct mu_new_file *file, const char *path, struct mu_why *why);
 

@@ -45,6 +45,18 @@ head -c 100000 /dev/zero | tr '\0' '\n' |
 	"$command" --symbolize >/dev/full 2>/dev/null
 [ $? -eq 3 ] || fail "--symbolize: a full disk is not noticed"
 
+name='devices and pipes are not replaced'
+mkfifo "$work/pipe"
+ln -s /dev/full "$work/full"
+for option in --save= --core-out= --write-baseline= --report=json:; do
+	for place in "$work/pipe" "$work/full" "$work"; do
+		run 3 "$option$place" -- "$victim" 0
+		has "$err" "is a device, a pipe or a folder"
+	done
+done
+[ -p "$work/pipe" ] || fail "the pipe was replaced"
+[ -L "$work/full" ] || fail "the link was replaced"
+
 name='a command'
 run 23 -- "$victim" 5
 has "$out" "ready"
