@@ -68,10 +68,14 @@ handle(int signo)
 	    1000000);
 }
 
+/*
+ * Longer apart than a handler takes: a signal that is pending when it returns
+ * is delivered at once, and a thread with the lock of the arena would keep it.
+ */
 static void *
 disturb(void *arg)
 {
-	const struct timespec pause = { 0, 1000000 };
+	const struct timespec pause = { 0, 4000000 };
 	pthread_t *threads = arg;
 	size_t i;
 
@@ -109,7 +113,7 @@ TEST(interrupted_by_a_handler)
 
 static int wake[2];
 static void *volatile before[1];
-static bool waiting;
+static pid_t waiting; /* its tid */
 
 /*
  * Wait in a system call that malloc does not make. The stack has the header of
@@ -129,7 +133,7 @@ wait_behind_malloc(void *arg)
 	arena = *(uintptr_t *)((uintptr_t)before[0] & ~(HEAP_BYTES - 1));
 	scrub_stack();
 	scrub_registers();
-	__atomic_store_n(&waiting, true, __ATOMIC_RELEASE);
+	__atomic_store_n(&waiting, gettid(), __ATOMIC_RELEASE);
 	ck_assert_int_eq(read(wake[0], &byte, 1), 1);
 	__asm__ volatile("" : : "r"(arena));
 	free(mu_reveal(hidden));
@@ -148,9 +152,9 @@ TEST(waiting_for_something_else)
 	ck_assert_int_eq(pipe(wake), 0);
 	ck_assert_int_eq(
 	    pthread_create(&thread, NULL, wait_behind_malloc, NULL), 0);
-	while (!__atomic_load_n(&waiting, __ATOMIC_ACQUIRE))
+	while (__atomic_load_n(&waiting, __ATOMIC_ACQUIRE) == 0 ||
+	    thread_state(waiting) != 'S')
 		sched_yield();
-	usleep(50000);
 	EXPECT_LEAKS(1);
 	ck_assert_int_eq(write(wake[1], "", 1), 1);
 	pthread_join(thread, NULL);
