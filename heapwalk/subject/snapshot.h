@@ -127,6 +127,12 @@ struct mu_snapshot {
 	size_t num_values;
 	uint16_t *regnos; /* of each value: mu/arch/register_names.h; or NULL */
 
+	/*
+	 * The first thread has ended before others: where its frames began, on
+	 * [stack]. 0: it has not, or that is not known.
+	 */
+	uintptr_t ended_frames;
+
 	struct mu_mapping *mappings; /* by address, no overlaps */
 	size_t num_mappings;
 

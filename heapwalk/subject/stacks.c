@@ -134,6 +134,60 @@ add_live(struct mu_stacks_search *search, const struct mu_thread *thread)
 	    mu_ranges_add(&stacks->live, live);
 }
 
+#ifdef MU_PTHREAD_ARGUMENT
+/* True if THREAD was started with an argument in RANGE, or may have been. */
+static bool
+has_argument_in(const struct mu_snapshot *snap, const struct mu_thread *thread,
+    struct mu_range range)
+{
+	uintptr_t at, word;
+
+	for (at = MU_PTHREAD_ARGUMENT; at < MU_PTHREAD_ARGUMENT_END;
+	     at += sizeof(word))
+		if (thread->tp == 0 ||
+		    !mu_snapshot_word(snap, thread->tp + at, &word) ||
+		    mu_range_has(range, word))
+			return true;
+	return false;
+}
+#else
+static bool
+has_argument_in(const struct mu_snapshot *snap, const struct mu_thread *thread,
+    struct mu_range range)
+{
+	(void)snap;
+	(void)thread;
+	(void)range;
+	return true;
+}
+#endif
+
+/*
+ * The first thread has ended, and its variables with it; but a thread that was
+ * given one by main() may still use it. That other words refer to the frames
+ * means nothing: a new thread has registers of the one that started it.
+ */
+static bool
+add_ended_frames(struct mu_stacks_search *search)
+{
+	const struct mu_snapshot *snap = search->snap;
+	struct mu_range frames;
+	size_t i;
+
+	if (snap->ended_frames == 0 || !find_main_stack(snap, &frames) ||
+	    !mu_range_has(frames, snap->ended_frames))
+		return true;
+	frames.end = snap->ended_frames;
+	if (mu_stacks_any(&search->sps, frames) ||
+	    mu_stacks_any(&search->tps, frames))
+		return true;
+	for (i = 0; i < snap->num_threads; i++)
+		if (has_argument_in(snap, &snap->threads[i], frames))
+			return true;
+	search->stacks->num_ended++;
+	return mu_ranges_add(&search->stacks->dead, frames);
+}
+
 bool
 mu_stacks_lowest(const struct mu_stacks_words *words, struct mu_range range,
     uintptr_t *lowest)
@@ -181,7 +235,7 @@ mu_stacks_find(struct mu_stacks *stacks, const struct mu_snapshot *snap,
 		if (!add_live(&search, &snap->threads[i]))
 			return MU_ERR_NO_MEMORY;
 	}
-	if (!mu_stacks_add_ended(&search, skip))
+	if (!add_ended_frames(&search) || !mu_stacks_add_ended(&search, skip))
 		return MU_ERR_NO_MEMORY;
 	mu_ranges_seal(&stacks->dead);
 	mu_ranges_seal(&stacks->holes);

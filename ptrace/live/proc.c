@@ -466,3 +466,28 @@ mu_proc_changes_space(pid_t pid, pid_t tid)
 		return false;
 	}
 }
+
+/* Of /proc/PID/stat, counted from the state behind the name. */
+#define START_STACK 25
+
+uintptr_t
+mu_proc_start_stack(pid_t tid)
+{
+	char path[32], text[1024];
+	const char *at, *end;
+	uint64_t value = 0;
+	ssize_t n;
+	int i;
+
+	mu_text_format(path, sizeof(path), "/proc/%d/stat", tid);
+	n = mu_procfs_read(path, text, sizeof(text));
+	end = text + (n > 0 ? n : 0);
+	at = n > 0 ? strrchr(text, ')') : NULL;
+	for (i = 0; i <= START_STACK && at != NULL; i++) {
+		at = memchr(at, ' ', (size_t)(end - at));
+		at = at == NULL ? NULL : at + 1;
+	}
+	if (at == NULL || !mu_proc_number(&at, end, 10, &value))
+		return 0;
+	return (uintptr_t)value;
+}

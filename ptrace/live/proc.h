@@ -168,6 +168,12 @@ pid_t mu_proc_parent(pid_t pid);
 /* The number of process PID in its own (the innermost) PID namespace; or -1. */
 pid_t mu_proc_inner_pid(pid_t pid);
 
+/*
+ * Where the frames of the first thread of TID's process begin, below the
+ * arguments of the program; 0 if we may not know, or TID has ended.
+ */
+uintptr_t mu_proc_start_stack(pid_t tid);
+
 /* The end of the first line of [TEXT, END): its newline, or END. */
 const char *mu_proc_line_end(const char *text, const char *end);
 

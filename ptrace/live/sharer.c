@@ -24,9 +24,6 @@
  */
 #define DAX_SHARED 0x100
 
-/* Of /proc/PID/stat, counted from the state behind the name. */
-#define START_STACK 25
-
 struct sharing {
 	pid_t pid, except, self, found;
 	pid_t tid; /* one of PID's threads that has not ended */
@@ -34,28 +31,6 @@ struct sharing {
 	uint64_t start_stack; /* of PID; only by_files */
 	bool unsure;          /* FOUND may be a fork */
 };
-
-static uint64_t
-read_start_stack(pid_t pid)
-{
-	char path[32], text[1024];
-	const char *at, *end;
-	uint64_t value = 0;
-	ssize_t n;
-	int i;
-
-	mu_text_format(path, sizeof(path), "/proc/%d/stat", pid);
-	n = mu_procfs_read(path, text, sizeof(text));
-	end = text + (n > 0 ? n : 0);
-	at = n > 0 ? strrchr(text, ')') : NULL;
-	for (i = 0; i <= START_STACK && at != NULL; i++) {
-		at = memchr(at, ' ', (size_t)(end - at));
-		at = at == NULL ? NULL : at + 1;
-	}
-	if (at == NULL || !mu_proc_number(&at, end, 10, &value))
-		return 0;
-	return value;
-}
 
 static int64_t
 read_filter(pid_t pid)
@@ -90,7 +65,7 @@ shares_by_files(struct sharing *sharing, pid_t other)
 	int64_t was, mine, theirs;
 
 	if (sharing->start_stack == 0 ||
-	    read_start_stack(other) != sharing->start_stack)
+	    mu_proc_start_stack(other) != sharing->start_stack)
 		return false;
 	was = read_filter(sharing->tid);
 	if (was >= 0)
@@ -163,7 +138,7 @@ mu_sharer_note(pid_t pid, pid_t except, struct mu_why *why)
 
 	sharing.by_files = !may_ask(sharing.self);
 	if (sharing.by_files)
-		sharing.start_stack = read_start_stack(sharing.tid);
+		sharing.start_stack = mu_proc_start_stack(sharing.tid);
 	mu_proc_numbers("/proc/", visit, &sharing);
 	if (sharing.found == 0 || !still_shares(&sharing))
 		return MU_OK;

@@ -4,6 +4,7 @@
 
 #include "ptrace/live/asleep.h"
 #include "ptrace/live/mappings.h"
+#include "ptrace/live/proc.h"
 #include "ptrace/live/registers.h"
 
 /* Copy what SNAP has to the front of THREADS and WORDS. */
@@ -156,6 +157,19 @@ live_thread(const struct mu_snapshot *snap)
 	return snap->num_threads > 0 ? snap->threads[0].tid : snap->pid;
 }
 
+static uintptr_t
+find_ended_frames(const struct mu_snapshot *snap)
+{
+	size_t i;
+
+	for (i = 0; i < snap->num_threads; i++)
+		if (snap->threads[i].tid == snap->pid)
+			return 0;
+	return mu_proc_ended(mu_proc_state(snap->pid, snap->pid))
+	    ? mu_proc_start_stack(live_thread(snap))
+	    : 0;
+}
+
 static enum mu_status
 read_kernel_values(const struct mu_kernel_files *files, pid_t tid,
     struct mu_words *words, struct mu_why *why)
@@ -207,6 +221,7 @@ take(struct mu_snapshot *snap, pid_t pid, size_t max,
 		    read_kernel_values(files, live_thread(&new), &held, why);
 	if (status != MU_OK)
 		return status;
+	new.ended_frames = find_ended_frames(&new);
 	new.values = words.words;
 	new.regnos = words.regnos;
 	new.num_values = words.count;
