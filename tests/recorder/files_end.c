@@ -49,6 +49,10 @@ main(int argc, char **argv)
 		_exit(status);
 	if (strcmp(how, "quick_exit") == 0)
 		quick_exit(status);
+	if (strcmp(how, "killed") == 0) {
+		usleep(argc > 3 ? (useconds_t)atoi(argv[3]) : 0);
+		kill(getpid(), SIGKILL);
+	}
 	/* A child of vfork() ends nothing of its parent's. */
 	if (strcmp(how, "vfork") == 0) {
 		if (vfork() == 0)

@@ -44,4 +44,17 @@ for how in return exit thread last _exit quick_exit vfork; do
 	    LEAKTRACER_ONSIG_REPORTFILENAME="$work/leaks"
 	[ "$(grep -c '^leak, ' "$work/leaks")" -ge 60000 ] || fail "no report"
 done
+
+# A program that is killed leaves nothing of a file that is not complete. /dev/shm
+# is a tmpfs, which has files without a name.
+work_shm=$(mktemp -d /dev/shm/memunreachable.XXXXXX)
+for us in 0 500 1000 2000 4000 8000 12000 16000; do
+	name="killed after $us us"
+	env TMPDIR="$work_shm" LD_PRELOAD="$recorder" \
+	    LIBC_DEBUG_MALLOC_OPTIONS=bt "$program" 47 killed "$us" \
+	    >"$work/out" 2>&1
+	set -- "$work_shm"/*.new
+	[ ! -e "$1" ] || fail "left: $1"
+done
+rm -rf "$work_shm"
 exit $((failures > 0))

@@ -42,6 +42,21 @@ open_special(struct output_file *out, const char *name)
 	return out->ours;
 }
 
+/* Choose the name beside NAME; false if it is too long. */
+static bool
+name_beside(struct output_file *out, const char *name, uint64_t mark)
+{
+	size_t length = mu_text_format(out->beside, sizeof(out->beside),
+	    "%s.%jd.new", name, (intmax_t)mark);
+
+	if (length >= sizeof(out->beside)) {
+		out->beside[0] = '\0';
+		return false;
+	}
+	remove_beside(out);
+	return true;
+}
+
 /*
  * O_EXCL: in a world-writable directory another user may have put something at
  * that name.
@@ -49,14 +64,66 @@ open_special(struct output_file *out, const char *name)
 static int
 open_beside(struct output_file *out, const char *name, uint64_t mark)
 {
-	size_t length = mu_text_format(out->beside, sizeof(out->beside),
-	    "%s.%jd.new", name, (intmax_t)mark);
-
-	if (length >= sizeof(out->beside))
+	if (!name_beside(out, name, mark))
 		return -ENAMETOOLONG;
-	remove_beside(out);
 	return mu_sys_open(out->beside,
 	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
+/* How linkat() finds a file without a name: open(2), O_TMPFILE. */
+static void
+link_of(const struct output_file *out, char path[64])
+{
+	mu_text_format(path, 64, "/proc/thread-self/fd/%d", out->fd);
+}
+
+/*
+ * Open a file without a name in the directory of NAME: nothing is left of it
+ * if the program is killed. Returns -1 where that is not possible.
+ */
+static int
+open_unnamed(struct output_file *out, const char *name)
+{
+	const char *slash = strrchr(name, '/');
+	size_t length = slash == NULL ? 0 : (size_t)(slash + 1 - name);
+	char folder[PATH_MAX] = ".", link[64];
+	struct stat status;
+
+	/* With room for what name_beside() adds. */
+	if (length >= sizeof(folder) || strlen(name + length) > NAME_MAX - 32)
+		return -1;
+	if (length > 0) {
+		memcpy(folder, name, length);
+		folder[length] = '\0';
+	}
+	out->fd = mu_sys_open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
+	if (out->fd < 0)
+		return -1;
+	link_of(out, link);
+	out->unnamed = mu_sys4(SYS_newfstatat, AT_FDCWD, (long)link,
+			   (long)&status, 0) == 0;
+	if (!out->unnamed)
+		mu_sys_close(&out->fd);
+	return out->fd;
+}
+
+/* Give a file without a name that beside NAME. Returns 0 or -errno. */
+static long
+link_beside(struct output_file *out, const char *name)
+{
+	uint64_t marks[] = { (uint64_t)mu_sys_gettid(), mu_sys_now_ns() };
+	long error = -EEXIST;
+	char link[64];
+	size_t i;
+
+	link_of(out, link);
+	for (i = 0; i < 2 && error == -EEXIST; i++) {
+		if (!name_beside(out, name, marks[i]))
+			return -ENAMETOOLONG;
+		error = mu_syscall6(SYS_linkat, AT_FDCWD, (long)link, AT_FDCWD,
+		    (long)out->beside, AT_SYMLINK_FOLLOW, 0);
+	}
+	return error;
 }
 
 int
@@ -65,7 +132,8 @@ output_file_make(struct output_file *out, const char *name)
 	*out = (struct output_file) { .fd = -1 };
 	if (open_special(out, name))
 		return 0;
-	out->fd = open_beside(out, name, (uint64_t)mu_sys_gettid());
+	if (open_unnamed(out, name) < 0)
+		out->fd = open_beside(out, name, (uint64_t)mu_sys_gettid());
 	/*
 	 * Another user's file in a sticky directory has the name: use another
 	 * one.
@@ -176,6 +244,8 @@ int
 output_file_end(struct output_file *out, const char *name)
 {
 	flush(out);
+	if (out->unnamed && out->error == 0)
+		out->error = (int)-link_beside(out, name);
 	if (out->ours)
 		mu_sys_close(&out->fd);
 	if (out->beside[0] == '\0')

@@ -2,7 +2,8 @@
  * Write a text file through a small buffer, without stdio.
  *
  * A new file appears under its name only when it is complete: it is written
- * beside and renamed. Uses no malloc.
+ * without a name where the file system and /proc allow that, else beside, and
+ * renamed. Uses no malloc.
  */
 #ifndef LIB_MALLOC_DEBUG_DUMPS_OUTPUT_FILE_H
 #define LIB_MALLOC_DEBUG_DUMPS_OUTPUT_FILE_H
@@ -15,6 +16,7 @@ struct output_file {
 	int fd;
 	int error;       /* the first error, an errno value; 0 = none */
 	bool ours;       /* close it at the end */
+	bool unnamed;    /* it has no name yet */
 	const char *why; /* why NAME cannot be used; or NULL */
 	size_t used;
 	/*
