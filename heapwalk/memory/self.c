@@ -47,6 +47,19 @@ self_populated(
 	return false;
 }
 
+/* What the image does not have (MADV_DONTFORK) reads as zeros, and counts. */
+static bool
+fill_missing(struct mu_memory *memory, struct mu_range range)
+{
+	size_t size = mu_range_size(range);
+
+	if (mu_sys_failed(mu_sys_mmap((void *)range.begin, size, PROT_READ,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE)))
+		return false;
+	memory->skipped_pages += size / memory->page_size;
+	return true;
+}
+
 /* Modify only an image of our own, never the memory of the original. */
 static bool
 self_unlock(struct mu_memory *memory, const struct mu_mapping *mapping)
@@ -54,8 +67,9 @@ self_unlock(struct mu_memory *memory, const struct mu_mapping *mapping)
 	const struct mu_memory_self *self = memory->ctx;
 
 	return self->guarded &&
-	    mu_sys3(SYS_mprotect, (long)mapping->range.begin,
-		(long)mu_range_size(mapping->range), PROT_READ) == 0;
+	    (mu_sys3(SYS_mprotect, (long)mapping->range.begin,
+		 (long)mu_range_size(mapping->range), PROT_READ) == 0 ||
+		fill_missing(memory, mapping->range));
 }
 
 static const struct mu_memory_ops ops = {
