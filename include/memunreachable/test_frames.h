@@ -23,13 +23,17 @@
 #include <unwind.h>
 
 #define MEMUNREACHABLE_MAX_TEST_FRAMES 128
-#define MEMUNREACHABLE_MAX_HELD 64
+#define MEMUNREACHABLE_MAX_HELD 128
 
 /* Sizes of blocks that dead variables point to: chunks of 32 to 272 bytes. */
 #define MEMUNREACHABLE_HELD_SIZES 16
 
-/* glibc's cache of a thread has seven blocks of a size. */
-#define MEMUNREACHABLE_HELD_DEPTH 8
+/*
+ * glibc's cache of a thread has seven blocks of a size, 16 from 2.43 on; when it
+ * is empty it is filled again from a list of others. Of both there must be none
+ * that was not looked at.
+ */
+#define MEMUNREACHABLE_HELD_DEPTH 32
 
 /* The frames of a runner and of its callers. */
 #define MEMUNREACHABLE_HELD_STACK 8192

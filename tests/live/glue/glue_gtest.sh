@@ -22,10 +22,14 @@ for with in $(compilers g++ clang++); do
 		name="truth, $with -$level"
 		compile "$with" "$work/truth_of_gtest" -std=c++17 -DOWN_MAIN \
 			"-$level" $glue/truth/gtest.cc || continue
-		export LD_PRELOAD="$zeroed"
-		lines "$work/truth_of_gtest"
-		unset LD_PRELOAD
-		same "$work/truth_gtest" "$work/failed"
+		# The length of its name moves the heap.
+		for long in "" _in_a_longer_name; do
+			cp "$work/truth_of_gtest" "$work/gtest$long"
+			export LD_PRELOAD="$zeroed"
+			lines "$work/gtest$long"
+			unset LD_PRELOAD
+			same "$work/truth_gtest" "$work/failed"
+		done
 	done
 done
 
