@@ -278,6 +278,27 @@ TEST(a_small_process_needs_little_memory)
 	mu_check_release(&answer);
 }
 
+/* Wait until PID, which was killed, has no memory that could be read. */
+static void
+await_end(pid_t pid)
+{
+	char path[64];
+	unsigned long pages = 1;
+	FILE *file;
+	int i;
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", pid);
+	for (i = 0; i < 5000 && pages > 0; i++) {
+		usleep(1000);
+		file = fopen(path, "r");
+		if (file == NULL || fscanf(file, "%lu", &pages) != 1)
+			pages = 0;
+		if (file != NULL)
+			fclose(file);
+	}
+	ck_assert_uint_eq(pages, 0);
+}
+
 /* The copy is the only child of the target. */
 static void
 kill_copy(void *ctx, enum mu_check_step step)
@@ -294,8 +315,10 @@ kill_copy(void *ctx, enum mu_check_step step)
 	file = fopen(path, "r");
 	if (file == NULL)
 		return;
-	if (fscanf(file, "%d", &copy) == 1)
+	if (fscanf(file, "%d", &copy) == 1) {
 		kill(copy, SIGKILL);
+		await_end(copy);
+	}
 	fclose(file);
 }
 
