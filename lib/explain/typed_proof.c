@@ -185,7 +185,8 @@ may_be_old(const struct proving *proving, const struct mu_held_word *word)
 
 	if ((word->kind != MU_HELD_STACK && word->kind != MU_HELD_CALLER &&
 		word->kind != MU_HELD_REGISTER) ||
-	    !mu_blocks_at(proving->blocks, word->node, &block))
+	    !mu_blocks_at(proving->blocks, word->node, &block) ||
+	    mu_range_size(block.range) < sizeof(first))
 		return false;
 	memcpy(&first, block.view, sizeof(first));
 	return first <= UINT32_MAX ||
