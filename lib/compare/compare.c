@@ -114,9 +114,12 @@ put_difference(FILE *out, const uint64_t *bytes, const uint64_t *blocks)
 static void
 put_change(const struct comparing *comparing, const struct change *change)
 {
+	bool grew = change->bytes[1] != change->bytes[0]
+	    ? change->bytes[1] > change->bytes[0]
+	    : change->blocks[1] > change->blocks[0];
 	const char *word = change->blocks[0] == 0 ? "came"
 	    : change->blocks[1] == 0              ? "went"
-	    : change->bytes[1] > change->bytes[0] ? "grew"
+	    : grew                                ? "grew"
 						  : "shrank";
 
 	fprintf(comparing->out, "  %-6s  ", word);
