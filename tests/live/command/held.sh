@@ -178,7 +178,7 @@ buffers = [bytearray(5000) for i in range(10)]
 print("ready", flush=True)
 sys.stdin.read()'
 	"$command" -q --in-use --max-pause=20s -p "$pid" >"$work/text" 2>"$err"
-	like "$work/text" " (19[5-9]|20[0-9])  8008 bytes, probably part of a list"
+	like "$work/text" " (1[5-9][0-9]|20[0-9])  8008 bytes, probably part of a list"
 	like "$work/text" " [0-9]+  50[0-9]+ bytes, probably part of a bytearray"
 	let_go
 else

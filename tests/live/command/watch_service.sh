@@ -145,7 +145,9 @@ except OSError:
     pass
 os.waitpid(child, 0)
 END
-if command -v python3 >/dev/null; then
+if ! has_terminals; then
+	echo "SKIPPED: no terminals, or no script(1)"
+elif command -v python3 >/dev/null; then
 	hold "$program" idle
 	for columns in 122 121 40; do
 		python3 "$work/terminal.py" $columns "$command" watch -q \
