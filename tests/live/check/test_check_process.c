@@ -84,9 +84,9 @@ is_planted(const struct Leak *leak)
 }
 
 /*
- * The only thread was stopped inside malloc, where it has addresses of the
- * block behind a lost one, which are some inside that, too: it may be missing,
- * with what it leads to.
+ * A thread was stopped inside malloc, where it has addresses of the block
+ * behind a lost one, which are some inside that, too: it may be missing, with
+ * what it leads to.
  */
 static bool
 expect_no_other(const struct mu_report *answer)
@@ -111,7 +111,10 @@ check_once(enum mu_check_stop stop, const char *name, size_t *unchecked)
 	answer_array(&answer);
 	if (status == MU_OK) {
 		ck_assert_str_eq(answer.stop, name);
-		expect_exact(&answer);
+		if (expect_no_other(&answer))
+			expect_exact(&answer);
+		else
+			(*unchecked)++;
 	} else {
 		printf("%s: %s\n", mu_status_name(status), answer.info.reason);
 		ck_assert_int_ne(status, MU_PARTIAL);
