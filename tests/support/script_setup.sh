@@ -11,14 +11,16 @@ failures=0
 given=${MEMUNREACHABLE_OPTIONS:+$MEMUNREACHABLE_OPTIONS:}
 
 # kill_ours PID...: the PID of a process that has ended may belong to a process
-# of another test by now, which has another TESTS_PLAY (run.sh).
+# of another test by now, which has another TESTS_PLAY, or to run.sh, which has
+# none. One with an empty environment is ours if it is a child of this shell.
 kill_ours() {
 	for pid in "$@"; do
 		play=$(tr '\0' '\n' <"/proc/$pid/environ" |
 			sed -n 's/^TESTS_PLAY=//p')
-		case $play in
-		'' | "${TESTS_PLAY:-}") kill -9 "$pid" ;;
-		esac
+		if [ "$play" = "${TESTS_PLAY:-}" ] ||
+			grep -q "^PPid:.$$\$" "/proc/$pid/status"; then
+			kill -9 "$pid"
+		fi
 	done 2>/dev/null
 }
 
