@@ -29,9 +29,9 @@
 #define MEMUNREACHABLE_HELD_SIZES 16
 
 /*
- * glibc's cache of a thread has seven blocks of a size, 16 from 2.43 on; when it
- * is empty it is filled again from a list of others. Of both there must be none
- * that was not looked at.
+ * glibc's cache of a thread has seven blocks of a size, 16 from 2.43 on; when
+ * it is empty it is filled again from a list of others. Of both there must be
+ * none that was not looked at.
  */
 #define MEMUNREACHABLE_HELD_DEPTH 32
 
