@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/report/backtrace.h"
+#include "lib/term/entities.h"
 #include "lib/term/safe_text.h"
 #include "lib/writers/exit_status.h"
 #include "lib/writers/groups_text.h"
@@ -210,45 +211,11 @@ mu_findings_next(struct mu_findings *findings)
 	return findings->grouped ? next_group(findings) : next_entry(findings);
 }
 
-static const char *
-entity_of(char byte)
-{
-	switch (byte) {
-	case '&':
-		return "&amp;";
-	case '<':
-		return "&lt;";
-	case '>':
-		return "&gt;";
-	case '"':
-		return "&quot;";
-	default:
-		return NULL;
-	}
-}
-
-static void
-put_xml(void *ctx, const char *bytes, size_t length)
-{
-	const struct mu_out *out = ctx;
-	const char *entity;
-	size_t i, first = 0;
-
-	for (i = 0; i < length; i++) {
-		entity = entity_of(bytes[i]);
-		if (entity == NULL)
-			continue;
-		out->put(out->ctx, bytes + first, i - first);
-		out->put(out->ctx, entity, strlen(entity));
-		first = i + 1;
-	}
-	out->put(out->ctx, bytes + first, length - first);
-}
-
 void
 mu_put_xml(const struct mu_out *out, const char *text)
 {
-	const struct mu_out xml = { .put = put_xml, .ctx = (void *)out };
+	struct mu_entities entities = { out, "&<>\"" };
+	const struct mu_out xml = { .put = mu_entities_put, .ctx = &entities };
 
 	mu_put_safe(&xml, text);
 }

@@ -2,7 +2,6 @@
  * GitLab's code quality: an array with an issue for each group of lost blocks.
  * An issue must have a path: without a line it is the program's.
  */
-#include <string.h>
 
 #include "lib/writers/exit_status.h"
 #include "lib/writers/findings.h"
@@ -36,28 +35,13 @@ issue(const char *words, const char *check, const char *print,
 	return mu_json_done(object, ok);
 }
 
-static int
-put_piece(const char *bytes, size_t length, void *ctx)
-{
-	const struct mu_out *out = ctx;
-
-	out->put(out->ctx, bytes, length);
-	return 0;
-}
-
 /* ISSUE is released. */
 static bool
 put_issue(const struct mu_out *out, const struct mu_shown *shown, json_t *issue)
 {
-	bool ok = issue != NULL;
-
 	if (shown->written != NULL && (*shown->written)++ > 0)
 		mu_put(out, ",\n");
-	ok = ok &&
-	    json_dump_callback(
-		issue, put_piece, (void *)out, JSON_ENSURE_ASCII) == 0;
-	json_decref(issue);
-	return ok;
+	return mu_json_put(out, issue, 0);
 }
 
 static json_t *

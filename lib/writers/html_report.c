@@ -5,12 +5,15 @@
  */
 #include <string.h>
 
+#include "lib/term/entities.h"
 #include "lib/term/human.h"
 #include "lib/writers/exit_status.h"
 #include "lib/writers/html_page.h"
 #include "lib/writers/json_report.h"
 #include "lib/writers/text_report.h"
 #include "lib/writers/writer.h"
+
+#define ESCAPED "&<>\"'"
 
 static void
 put_raw(const struct mu_out *out, const char *text)
@@ -35,47 +38,11 @@ put_json(void *ctx, const char *bytes, size_t length)
 	out->put(out->ctx, bytes + first, length - first);
 }
 
-static const char *
-entity_of(char byte)
-{
-	switch (byte) {
-	case '&':
-		return "&amp;";
-	case '<':
-		return "&lt;";
-	case '>':
-		return "&gt;";
-	case '"':
-		return "&quot;";
-	case '\'':
-		return "&#39;";
-	default:
-		return NULL;
-	}
-}
-
-static void
-put_text(void *ctx, const char *bytes, size_t length)
-{
-	const struct mu_out *out = ctx;
-	size_t i, first = 0;
-	const char *entity;
-
-	for (i = 0; i < length; i++) {
-		entity = entity_of(bytes[i]);
-		if (entity == NULL)
-			continue;
-		out->put(out->ctx, bytes + first, i - first);
-		put_raw(out, entity);
-		first = i + 1;
-	}
-	out->put(out->ctx, bytes + first, length - first);
-}
-
 static void
 put_begin(const struct mu_out *out, const struct mu_report *report)
 {
-	const struct mu_out text = { .put = put_text, .ctx = (void *)out };
+	struct mu_entities entities = { out, ESCAPED };
+	const struct mu_out text = { .put = mu_entities_put, .ctx = &entities };
 
 	put_raw(out,
 	    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
@@ -100,7 +67,8 @@ put_begin(const struct mu_out *out, const struct mu_report *report)
 static void
 put_verdict(const struct mu_out *out, const struct mu_report *report)
 {
-	const struct mu_out text = { .put = put_text, .ctx = (void *)out };
+	struct mu_entities entities = { out, ESCAPED };
+	const struct mu_out text = { .put = mu_entities_put, .ctx = &entities };
 	const struct UnreachableMemoryInfo *info = &report->info;
 
 	put_raw(out, "<p class=\"verdict\">");
@@ -139,7 +107,8 @@ static bool
 write_page(const struct mu_out *out, const struct mu_report *report,
     const struct mu_shown *shown)
 {
-	const struct mu_out text = { .put = put_text, .ctx = (void *)out };
+	struct mu_entities entities = { out, ESCAPED };
+	const struct mu_out text = { .put = mu_entities_put, .ctx = &entities };
 	const struct mu_out json = { .put = put_json, .ctx = (void *)out };
 	struct mu_shown plain = *shown;
 	bool ok;

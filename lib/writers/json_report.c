@@ -112,15 +112,6 @@ put_contents(const struct mu_out *out, const struct Leak *leak)
 	mu_put(out, "\"");
 }
 
-static int
-put_piece(const char *bytes, size_t length, void *ctx)
-{
-	const struct mu_out *out = ctx;
-
-	out->put(out->ctx, bytes, length);
-	return 0;
-}
-
 static json_t *
 type_object(
     const struct Leak *leak, bool contents, const struct mu_names *names)
@@ -141,22 +132,10 @@ type_object(
 	return mu_json_done(object, ok);
 }
 
-/* Write VALUE, which is released. FLAGS are those of jansson. */
-static bool
-put_dump(const struct mu_out *out, json_t *value, size_t flags)
-{
-	bool ok = value != NULL &&
-	    json_dump_callback(
-		value, put_piece, (void *)out, JSON_ENSURE_ASCII | flags) == 0;
-
-	json_decref(value);
-	return ok;
-}
-
 static bool
 put_value(const struct mu_out *out, json_t *value)
 {
-	return put_dump(out, value, JSON_ENCODE_ANY);
+	return mu_json_put(out, value, JSON_ENCODE_ANY);
 }
 
 /* Add the members of OBJECT, which is released, to the open one. */
@@ -164,7 +143,7 @@ static bool
 put_object(const struct mu_out *out, json_t *object)
 {
 	mu_put(out, ", ");
-	return put_dump(out, object, JSON_EMBED);
+	return mu_json_put(out, object, JSON_EMBED);
 }
 
 /* The path from the example to HOLD: "orders[]+0x8"; false: it was cut. */

@@ -55,3 +55,23 @@ mu_json_name(const char *name)
 	return name == NULL || name[0] == '\0' ? json_null()
 					       : mu_json_text(name);
 }
+
+static int
+put_piece(const char *bytes, size_t length, void *ctx)
+{
+	const struct mu_out *out = ctx;
+
+	out->put(out->ctx, bytes, length);
+	return 0;
+}
+
+bool
+mu_json_put(const struct mu_out *out, json_t *value, size_t flags)
+{
+	bool ok = value != NULL &&
+	    json_dump_callback(
+		value, put_piece, (void *)out, JSON_ENSURE_ASCII | flags) == 0;
+
+	json_decref(value);
+	return ok;
+}

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/term/out.h"
+
 /*
  * Add VALUE to OBJECT, which takes it over; false if either is NULL or memory
  * is exhausted.
@@ -34,5 +36,11 @@ json_t *mu_json_text(const char *text);
 
 /* The same; null if NAME is NULL or empty. */
 json_t *mu_json_name(const char *name);
+
+/*
+ * Write VALUE in ASCII, and release it; false if it is NULL or memory is
+ * exhausted. FLAGS are those of json_dumps().
+ */
+bool mu_json_put(const struct mu_out *out, json_t *value, size_t flags);
 
 #endif

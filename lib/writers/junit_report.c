@@ -2,9 +2,9 @@
  * JUnit's XML: a report is a suite, a group of lost blocks a test case that
  * failed; without any there is one that passed.
  */
-#include <string.h>
 
 #include "lib/report/backtrace.h"
+#include "lib/term/entities.h"
 #include "lib/writers/exit_status.h"
 #include "lib/writers/findings.h"
 #include "lib/writers/frame_line.h"
@@ -42,29 +42,11 @@ put_case(
 }
 
 static void
-put_escaped(void *ctx, const char *bytes, size_t length)
-{
-	const struct mu_out *out = ctx;
-	size_t i, first = 0;
-
-	for (i = 0; i < length; i++) {
-		if (strchr("<>&", bytes[i]) == NULL)
-			continue;
-		out->put(out->ctx, bytes + first, i - first);
-		mu_put(out, "%s",
-		    bytes[i] == '<'       ? "&lt;"
-			: bytes[i] == '>' ? "&gt;"
-					  : "&amp;");
-		first = i + 1;
-	}
-	out->put(out->ctx, bytes + first, length - first);
-}
-
-static void
 put_failure(const struct mu_out *out, const struct mu_report *report,
     const struct mu_finding *finding)
 {
-	const struct mu_out text = { .put = put_escaped, .ctx = (void *)out };
+	struct mu_entities entities = { out, "&<>" };
+	const struct mu_out text = { .put = mu_entities_put, .ctx = &entities };
 	const struct LeakBacktrace *stack = &finding->example->backtrace;
 	size_t i;
 

@@ -255,15 +255,6 @@ program(const struct mu_report *report)
 	return mu_json_done(object, ok);
 }
 
-static int
-put_piece(const char *bytes, size_t length, void *ctx)
-{
-	const struct mu_out *out = ctx;
-
-	out->put(out->ctx, bytes, length);
-	return 0;
-}
-
 static bool
 write_run(const struct mu_out *out, const struct mu_report *report,
     const struct mu_shown *shown)
@@ -281,11 +272,7 @@ write_run(const struct mu_out *out, const struct mu_report *report,
 	ok &= mu_json_set(run, "properties", program(report));
 	if (shown->written != NULL && (*shown->written)++ > 0)
 		mu_put(out, ",\n");
-	ok = ok &&
-	    json_dump_callback(run, put_piece, (void *)out,
-		JSON_INDENT(1) | JSON_ENSURE_ASCII) == 0;
-	json_decref(run);
-	return ok;
+	return mu_json_put(out, mu_json_done(run, ok), JSON_INDENT(1));
 }
 
 const struct mu_writer mu_writer_sarif = {
