@@ -7,6 +7,18 @@
 #include "lib/state/library.h"
 #include "lib/state/log_sink.h"
 
+/*
+ * A string of the program's heap. calloc() clears what malloc() leaves in the
+ * block behind the string: an address there would hold a lost block. M_PERTURB
+ * does not clear it: glibc 2.36's free_perturb() ends one word before the block
+ * does, alloc_perturb() at the size asked for.
+ */
+static char *
+new_string(size_t length)
+{
+	return calloc(1, length + 1);
+}
+
 /* STRING, or a replacement with files and lines. */
 static char *
 symbolize(char *string, size_t length)
@@ -21,10 +33,9 @@ symbolize(char *string, size_t length)
 			    MU_LOG_ERROR, "symbolize=1: %s", named.why);
 		return string;
 	}
-	better = malloc(named.length + 1);
+	better = new_string(named.length);
 	if (better != NULL) {
 		memcpy(better, named.text, named.length);
-		better[named.length] = '\0';
 		free(string);
 	}
 	mu_symbolized_release(&named);
@@ -45,7 +56,7 @@ mu_report_string(
 
 	report->names = mu_frame_names(&names);
 	writer->write(&out, report, &shown);
-	string = malloc(text.length + 1);
+	string = new_string(text.length);
 	if (string != NULL) {
 		text = (struct mu_text) { string, text.length + 1, 0 };
 		writer->write(&out, report, &shown);

@@ -26,6 +26,12 @@ for with in $(compilers gcc clang); do
 			cut -d ' ' -f 2 "$work/lines" >"$work/failed"
 			same "$truth" "$work/failed"
 		done
+		name="truth, $with -$level, no tcache"
+		export GLIBC_TUNABLES=glibc.malloc.tcache_count=0
+		lines no "$work/truth_check"
+		unset GLIBC_TUNABLES
+		! grep -q ' kept_' "$work/lines" ||
+			fail "a test that lost nothing failed"
 	done
 done
 
