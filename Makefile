@@ -130,7 +130,7 @@ EXAMPLES := $(BUILD)/examples/find_leaks $(BUILD)/examples/watch_daemon \
 	$(BUILD)/examples/pool_heap $(BUILD)/examples/leaky_cache
 EXAMPLES_CHECK := $(BUILD)/examples/no_leaks_test
 
-.PHONY: always all libraries dist deps demo examples lint format install uninstall help clean
+.PHONY: always all libraries static dist deps demo examples lint format install uninstall help clean
 .DELETE_ON_ERROR:
 
 all: $(LIBS) $(RECORDER) $(BUILD)/$(LSAN_SO_FULL) $(GTEST_MAIN) $(CMAKE_FILES) $(UNIT_FILES) $(BUILD)/memunreachable.pc $(BUILD)/memunreachable ## build the libraries and the command
@@ -236,6 +236,15 @@ $(BUILD)/memunreachable: $(BUILD)/lib/cli/main.o \
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,-z,relro,-z,now -o $@ $^ \
 		$(COMMAND_LIBS) -pthread
 
+# For a machine or container where nothing is installed. ld warns of dlopen(),
+# by which the debuginfod library is loaded where there is one.
+static: $(BUILD)/memunreachable-static ## the command as one file, without libraries
+$(BUILD)/memunreachable-static: $(BUILD)/lib/cli/main.o \
+		$(BUILD)/libmemunreachable-command.a \
+		$(BUILD)/libmemunreachable-test.a
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -static -s -o $@ $^ $(COMMAND_LIBS) \
+		-lmd -lz -llzma -lbz2 -pthread
+
 $(BUILD)/lib/glue/gtest_main.o: lib/glue/gtest_main.cc
 	@mkdir -p $(@D)
 	$(Q)$(CXX) $(MU_WARN) -Iinclude $$(pkg-config --cflags gtest) $(CXXFLAGS) \
@@ -308,6 +317,8 @@ INSTALLED := \
 		METADATA entry_points.txt) \
 	lib/writers/memunreachable-report.schema.json:$(DATADIR)/memunreachable \
 	lib/glue/gdb/memunreachable.py:$(DATADIR)/memunreachable \
+	$(patsubst %,lib/glue/fleet/%:$(DATADIR)/memunreachable/fleet, \
+		alerts.yaml dashboard.json kubernetes.yaml) \
 	lib/cli/completion/memunreachable.bash:$(DATADIR)/bash-completion/completions \
 	lib/cli/completion/_memunreachable:$(DATADIR)/zsh/site-functions \
 	lib/cli/completion/memunreachable.fish:$(DATADIR)/fish/vendor_completions.d
@@ -340,6 +351,7 @@ uninstall: ## remove what install put there
 	$(Q)rmdir $(DESTDIR)$(INCLUDEDIR)/memunreachable \
 		$(DESTDIR)$(PYTHONDIR)/pytest_memunreachable-$(VERSION).dist-info \
 		$(DESTDIR)$(PYTHONDIR) \
+		$(DESTDIR)$(DATADIR)/memunreachable/fleet \
 		$(DESTDIR)$(DATADIR)/memunreachable 2>/dev/null || true
 
 # The same bytes for the same commit: git orders the files and gives them its time.

@@ -33,7 +33,8 @@ has_our_environment(const struct mu_command_run *run, pid_t pid)
 	file = fopen(path, "re");
 	if (file == NULL)
 		return false;
-	while (!found && getdelim(&text, &size, '\0', file) > 0)
+	while (!found && run->report.folder[0] != '\0' &&
+	    getdelim(&text, &size, '\0', file) > 0)
 		found = strncmp(text, "MEMUNREACHABLE_OPTIONS=", 23) == 0 &&
 		    strstr(text, run->report.folder) != NULL;
 	free(text);

@@ -125,28 +125,36 @@ record(const struct mu_cli_options *options)
 	return words != NULL && setenv(RECORDER, words, 1) == 0;
 }
 
-static void
-become(struct mu_command_run *run, int error_fd, int go_fd)
+static bool
+set_environment(const struct mu_command_run *run, bool traced)
 {
 	const struct mu_cli_options *options = run->options;
 	char *preload = mu_command_environment_preload(
 	    getenv("LD_PRELOAD"), run->recorder, run->library);
-	char traced = 0, *words;
+	char *words =
+	    mu_command_environment_options(getenv("MEMUNREACHABLE_OPTIONS"),
+		options, run->report.path, traced ? run->report.answers : NULL,
+		getppid(), options->children ? 0 : getpid());
+
+	return preload != NULL && words != NULL &&
+	    setenv("LD_PRELOAD", preload, 1) == 0 &&
+	    setenv("MEMUNREACHABLE_OPTIONS", words, 1) == 0 &&
+	    (!options->backtrace || record(options));
+}
+
+static void
+become(struct mu_command_run *run, int error_fd, int go_fd)
+{
+	char traced = 0;
 
 	/* The tracer has attached by now, or has failed to. */
 	if (read(go_fd, &traced, 1) != 1)
 		_exit(127);
-	words = mu_command_environment_options(getenv("MEMUNREACHABLE_OPTIONS"),
-	    options, run->report.path, traced ? run->report.answers : NULL,
-	    getppid(), options->children ? 0 : getpid());
-	if (preload == NULL || words == NULL ||
-	    setenv("LD_PRELOAD", preload, 1) != 0 ||
-	    setenv("MEMUNREACHABLE_OPTIONS", words, 1) != 0 ||
-	    (options->backtrace && !record(options)))
+	if (run->library[0] != '\0' && !set_environment(run, traced != 0))
 		send_error(error_fd, ENOMEM);
 	sigaction(SIGCHLD, &run->on_child, NULL);
 	sigprocmask(SIG_SETMASK, &run->before, NULL);
-	execv(run->path, options->command);
+	execv(run->path, run->options->command);
 	send_error(error_fd, errno);
 }
 
@@ -259,6 +267,28 @@ prepare_recorder(struct mu_command_run *run, struct mu_why *why)
 	return library_path_recorder(run->recorder, sizeof(run->recorder), why);
 }
 
+/*
+ * Without its library, as where the static command was copied to, the command
+ * is checked from outside, at its end.
+ */
+static void
+prepare_library(struct mu_command_run *run)
+{
+	struct mu_why why;
+
+	if (library_path_find(run->library, sizeof(run->library), &why) ==
+	    MU_OK)
+		return;
+	run->library[0] = '\0';
+	if (!run->outside)
+		run->outside_why = why;
+	run->outside = true;
+	if (!run->options->quiet)
+		fprintf(stderr,
+		    "memunreachable: the command is checked from outside: %s\n",
+		    why.text);
+}
+
 enum mu_status
 mu_command_prepare(struct mu_command_run *run, struct mu_why *why)
 {
@@ -274,12 +304,11 @@ mu_command_prepare(struct mu_command_run *run, struct mu_why *why)
 		run->outside_why = *why;
 		status = MU_OK;
 	}
-	if (status == MU_OK)
-		status =
-		    library_path_find(run->library, sizeof(run->library), why);
 	if (status == MU_OK && run->options->backtrace)
 		status = prepare_recorder(run, why);
 	if (status == MU_OK)
+		prepare_library(run);
+	if (status == MU_OK && run->library[0] != '\0')
 		status = mu_command_report_begin(&run->report, why);
 	return status;
 }

@@ -6,6 +6,7 @@
  */
 #include "ptrace/live/refusal.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -17,18 +18,50 @@
 #include "ptrace/live/proc.h"
 
 #define CAP_PTRACE 19 /* CAP_SYS_PTRACE */
+#define CAPS_FILES 6  /* CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH */
 #define YAMA_SCOPE "/proc/sys/kernel/yama/ptrace_scope"
 
-static void
-read_target(struct mu_refusal_facts *facts)
+/* __ptrace_may_access() compares all three group ids with our real one. */
+static bool
+has_group(const char *status, int64_t group)
 {
-	char path[32], status[MU_PROC_STATUS_SIZE];
+	int i;
+
+	for (i = 0; i < 3; i++)
+		if (mu_proc_status_number(status, "\nGid:", i, 10) != group)
+			return false;
+	return true;
+}
+
+/* What the target has and we have not: OURS and THEIRS are texts of status. */
+static void
+compare_rights(
+    struct mu_refusal_facts *facts, const char *ours, const char *theirs)
+{
+	int64_t have = mu_proc_status_number(ours, "\nCapEff:", 0, 16);
+
+	if (have < 0)
+		return;
+	facts->sys_ptrace = (int)(have >> CAP_PTRACE & 1);
+	if (facts->target_uid < 0)
+		return;
+	facts->files_refused =
+	    facts->uid != facts->target_uid && (have & CAPS_FILES) == 0;
+	facts->other_groups =
+	    !has_group(theirs, mu_proc_status_number(ours, "\nGid:", 0, 10));
+	/* cap_ptrace_access_check() */
+	facts->more_rights =
+	    (mu_proc_status_number(theirs, "\nCapPrm:", 0, 16) &
+		~mu_proc_status_number(ours, "\nCapPrm:", 0, 16)) != 0;
+}
+
+static void
+read_target(struct mu_refusal_facts *facts, const char *status)
+{
+	char path[32];
 	int64_t tracer;
 	ssize_t n;
 
-	if (mu_proc_status_read(
-		facts->pid, facts->tid, status, sizeof(status)) < 0)
-		return;
 	facts->target_uid = (int)mu_proc_status_number(status, "\nUid:", 1, 10);
 	tracer = mu_proc_status_number(status, "\nTracerPid:", 0, 10);
 	if (tracer <= 0 || tracer == mu_sys_getpid()) /* it is us */
@@ -41,20 +74,6 @@ read_target(struct mu_refusal_facts *facts)
 		facts->tracer_name[0] = '\0';
 	else if (facts->tracer_name[n - 1] == '\n')
 		facts->tracer_name[n - 1] = '\0';
-}
-
-static void
-read_ourselves(struct mu_refusal_facts *facts)
-{
-	char status[MU_PROC_STATUS_SIZE];
-	int64_t caps;
-
-	if (mu_proc_own_status(status, sizeof(status)) < 0)
-		return;
-	facts->uid = (int)mu_proc_status_number(status, "\nUid:", 1, 10);
-	caps = mu_proc_status_number(status, "\nCapEff:", 0, 16);
-	if (caps >= 0)
-		facts->sys_ptrace = (int)(caps >> CAP_PTRACE & 1);
 }
 
 /*
@@ -141,6 +160,31 @@ judge_yama(const struct mu_refusal_facts *facts, struct mu_why *why)
 	    " with kernel.yama.ptrace_scope=0");
 }
 
+/* The user is right, or CAP_SYS_PTRACE is there. */
+static enum mu_status
+judge_rights(const struct mu_refusal_facts *facts, struct mu_why *why)
+{
+	if (facts->files_refused == 1 && facts->error == EACCES)
+		return mu_why(why, MU_ERR_NO_PERMISSION,
+		    "files of process %d belong to user %d" MU_CURE "give us"
+		    " CAP_SETUID and CAP_SETGID, or CAP_DAC_READ_SEARCH",
+		    facts->pid, facts->target_uid);
+	if (facts->sys_ptrace == 0 && facts->other_groups == 1)
+		return mu_why(why, MU_ERR_NO_PERMISSION,
+		    "process %d has other group ids" MU_CURE
+		    "run with its ids or CAP_SYS_PTRACE",
+		    facts->pid);
+	if (facts->sys_ptrace == 0 && facts->more_rights == 1)
+		return mu_why(why, MU_ERR_NO_PERMISSION,
+		    "process %d has capabilities that we have not" MU_CURE
+		    "run with these or CAP_SYS_PTRACE",
+		    facts->pid);
+	return mu_why(why, MU_ERR_NO_PERMISSION,
+	    "ptrace of thread %d is refused (error %d): look for SELinux,"
+	    " AppArmor, another user namespace, a tracer outside",
+	    facts->tid, facts->error);
+}
+
 enum mu_status
 mu_refusal_explain(const struct mu_refusal_facts *facts, struct mu_why *why)
 {
@@ -168,19 +212,23 @@ mu_refusal_explain(const struct mu_refusal_facts *facts, struct mu_why *why)
 		    facts->pid);
 	if (facts->sys_ptrace != 1 && facts->yama_scope > 0)
 		return judge_yama(facts, why);
-	return mu_why(why, MU_ERR_NO_PERMISSION,
-	    "ptrace of thread %d is refused (error %d): look for SELinux,"
-	    " AppArmor, other group ids, capabilities or user namespace, a"
-	    " tracer outside",
-	    facts->tid, facts->error);
+	return judge_rights(facts, why);
 }
 
 void
 mu_refusal_facts_read(struct mu_refusal_facts *facts)
 {
+	char ours[MU_PROC_STATUS_SIZE], theirs[MU_PROC_STATUS_SIZE] = "";
+
 	facts->uid = facts->target_uid = facts->sys_ptrace = -1;
-	read_target(facts);
-	read_ourselves(facts);
+	facts->files_refused = facts->other_groups = facts->more_rights = -1;
+	if (mu_proc_status_read(
+		facts->pid, facts->tid, theirs, sizeof(theirs)) >= 0)
+		read_target(facts, theirs);
+	if (mu_proc_own_status(ours, sizeof(ours)) >= 0) {
+		facts->uid = (int)mu_proc_status_number(ours, "\nUid:", 1, 10);
+		compare_rights(facts, ours, theirs);
+	}
 	facts->dumpable = read_dumpable(facts);
 	facts->yama_scope = read_yama_scope();
 }
@@ -215,8 +263,11 @@ mu_refusal_by_tracer(struct mu_why *why)
 		.pid = mu_sys_getpid(),
 		.tid = mu_sys_gettid(),
 	};
+	char status[MU_PROC_STATUS_SIZE];
 
-	read_target(&facts);
+	if (mu_proc_status_read(facts.pid, facts.tid, status, sizeof(status)) >=
+	    0)
+		read_target(&facts, status);
 	return facts.tracer == 0 ? MU_OK : judge_tracer(&facts, why);
 }
 

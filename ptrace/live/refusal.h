@@ -28,6 +28,10 @@ struct mu_refusal_facts {
 	int dumpable;         /* 1: of the target; 0: not */
 	int uid, target_uid;  /* effective user ids */
 	int sys_ptrace;       /* 1: we have CAP_SYS_PTRACE */
+	int files_refused;    /* 1: the target's files are another user's, and
+				 no capability opens them to us */
+	int other_groups;     /* 1: the target has other group ids than we */
+	int more_rights;      /* 1: it has capabilities that we have not */
 	int yama_scope;       /* 0..3; -1 = no Yama */
 };
 
@@ -43,9 +47,9 @@ void mu_refusal_facts_read(struct mu_refusal_facts *facts);
 
 /*
  * Find out why seizing TID of PID failed with ERROR (a positive errno). Reads
- * /proc/PID/status (TracerPid, Uid) and its owner, which is root if the process
+ * /proc/PID/status (TracerPid, Uid, Gid, CapPrm) and its owner, which is root if the process
  * is not dumpable; PR_GET_DUMPABLE if PID is our parent, whose memory we share;
- * our own CapEff; Yama's ptrace_scope; and tries a ptrace call without effects.
+ * our own ids and capabilities; Yama's ptrace_scope; and tries a ptrace call without effects.
  */
 enum mu_status mu_refusal(pid_t pid, pid_t tid, int error, struct mu_why *why);
 

@@ -123,6 +123,32 @@ else
 	echo "SKIPPED: rights_taken: no strace"
 fi
 
+# with_only CAPABILITIES PATTERN: root with no other capability is refused, and
+# -p and the doctor say what would help. "-all" leaves none.
+with_only() {
+	for ask in -p --doctor; do
+		setpriv --bounding-set="$1" --inh-caps="$1" "$command" $ask \
+		    "$pid" >"$said" 2>&1 && fail "$ask: is not refused"
+		grep -Eq "$2" "$said" || fail "$ask: $(cat "$said")"
+	done
+}
+
+start 'too few capabilities: the files' setpriv --reuid=65534 --regid=65534 \
+    --clear-groups "$work/sleep" 1000
+with_only -all,+sys_ptrace 'belong to user 65534; give us CAP_SETUID and CAP_S'
+with_only -all,+sys_ptrace,+setuid 'give us CAP_SETUID and CAP_SETGID, or CAP_D'
+with_only -all 'is of user 65534, we are user 0; run as that user or with CAP'
+for more in setuid,+setgid dac_read_search; do
+	setpriv --bounding-set="-all,+sys_ptrace,+$more" \
+	    --inh-caps="-all,+sys_ptrace,+$more" "$command" -q -p "$pid" \
+	    >"$said" 2>&1 || fail "with $more: $(cat "$said")"
+done
+start 'too few capabilities: ours' "$work/sleep" 1000
+with_only -all 'has capabilities that we have not; run with these or CAP_SYS_P'
+start 'too few capabilities: groups' setpriv --regid=65534 --clear-groups \
+    --bounding-set=-all --inh-caps=-all "$work/sleep" 1000
+with_only -all 'has other (group ids; run with|user or group ids besides)'
+
 # The command with a capability, at a process of the same user.
 name='our own capability'
 start "$name" setpriv --reuid=65534 --regid=65534 --clear-groups \

@@ -85,6 +85,26 @@ TEST(other_user)
 	must_say(&facts, MU_ERR_NO_PERMISSION, "SELinux");
 }
 
+TEST(rights)
+{
+	struct mu_refusal_facts facts = plain;
+
+	facts.sys_ptrace = 1;
+	facts.target_uid = 33;
+	facts.files_refused = 1;
+	must_say(&facts, MU_ERR_NO_PERMISSION, "SELinux"); /* it was ptrace */
+	facts.error = EACCES;
+	must_say(&facts, MU_ERR_NO_PERMISSION, "belong to user 33; give us");
+	facts = plain;
+	facts.sys_ptrace = 0;
+	facts.more_rights = 1;
+	must_say(&facts, MU_ERR_NO_PERMISSION, "capabilities that we have not");
+	facts.other_groups = 1;
+	must_say(&facts, MU_ERR_NO_PERMISSION, "other group ids;");
+	facts.sys_ptrace = 1; /* then it was neither */
+	must_say(&facts, MU_ERR_NO_PERMISSION, "SELinux");
+}
+
 TEST(seccomp)
 {
 	struct mu_refusal_facts facts = plain;
