@@ -180,6 +180,12 @@ check_memory(const struct mu_doctor_machine *machine,
 		    "no copy of process %d is made: %s; it is read while it is"
 		    " stopped, which takes longer",
 		    target->pid, target->room_why.text);
+	else if (target->fork_waits)
+		mu_finding_add(findings, MU_WARNING, "copy",
+		    "no copy of process %d is made, as a fork of it may wait"
+		    " for a userfaultfd that watches its memory; it is read"
+		    " while it is stopped, which takes longer",
+		    target->pid);
 	else if (target->tight)
 		mu_finding_add(findings, MU_WARNING, "copy",
 		    "process %d has %zu MiB of memory left, and a copy of it"
@@ -200,7 +206,7 @@ is_read(const struct mu_doctor_machine *machine,
     const struct mu_doctor_target *target)
 {
 	return target->seccomp > 0 || target->rights_kept ||
-	    target->has_room != MU_OK ||
+	    target->has_room != MU_OK || target->fork_waits ||
 	    (machine->commit_strict && target->data > machine->commit_left);
 }
 

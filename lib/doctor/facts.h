@@ -64,6 +64,7 @@ struct mu_doctor_target {
 	uint64_t max_pause_ns;   /* set by the caller */
 	uint64_t copy_ns;        /* how long making a copy would stop it */
 	struct mu_forked forked; /* what the copy would have */
+	bool fork_waits;         /* maybe, for a userfaultfd */
 	uint64_t resident, data; /* bytes: VmRSS, VmData */
 	enum mu_status has_room; /* for a copy, in its memory cgroup */
 	struct mu_why room_why;  /* if there is none */

@@ -266,7 +266,8 @@ mu_doctor_target_read(struct mu_doctor_target *target, pid_t pid)
 	target->held = mu_pause_bytes(target->living);
 	target->copy_ns = mu_copy_pause_of(target->living, target->threads,
 	    target->mappings, mu_priority_may_be_above(), &target->forked);
-	mu_forked_find(&target->forked, target->living);
+	target->fork_waits =
+	    target->forked.watched && mu_pause_fork_waits(target->living);
 	read_room(target);
 	if (target->tight)
 		target->copy_ns *= MU_COPY_MARGIN;

@@ -180,9 +180,15 @@ else
 fi
 
 cat >"$work/wait.c" <<'END'
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 static void *
 wait(void *arg)
@@ -190,11 +196,33 @@ wait(void *arg)
 	pause();
 	return arg;
 }
+/* A fork waits until its event has been read. */
+static void
+watch(size_t size)
+{
+	struct uffdio_api api = { UFFD_API, UFFD_FEATURE_EVENT_FORK, 0 };
+	void *page = mmap(NULL, 65536, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS,
+	    -1, 0);
+	struct uffdio_register range = { { (unsigned long)page, 65536 },
+		UFFDIO_REGISTER_MODE_MISSING, 0 };
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+
+	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) != 0 ||
+	    ioctl(fd, UFFDIO_REGISTER, &range) != 0)
+		prctl(PR_SET_NAME, "unwatched");
+	else if (memset(malloc(size), 1, size) != NULL)
+		prctl(PR_SET_NAME, "watched");
+}
 int
 main(int argc, char **argv)
 {
 	pthread_t thread;
 
+	if (argc > 1 && strcmp(argv[1], "watched") == 0) {
+		watch((size_t)64 << 20);
+		for (;;)
+			pause();
+	}
 	if (argc > 1 && strcmp(argv[1], "closed") == 0)
 		prctl(PR_SET_DUMPABLE, 0);
 	if (argc > 1 && strcmp(argv[1], "beside") == 0)
@@ -242,6 +270,26 @@ in_vfork() {
 
 in_vfork vfork 3 '1 of 1 threads is'
 in_vfork beside 0 '1 of 2 threads is'
+
+# What --doctor says, a check does.
+name='userfaultfd'
+if [ -x "$work/lines" ]; then
+	is_named() {
+		is_called $pid watched || is_called $pid unwatched
+	}
+	start lines "$work/lines" watched
+	await is_named || fail "no userfaultfd, and no word of it"
+	if is_called $pid watched; then
+		says 0 'no copy .* a fork of it may wait for a userfaultfd' \
+		    "$doctor" $pid
+		for how in --doctor -p; do
+			says 3 'to read [67][0-9] MiB of process [0-9]+ would' \
+			    "$build/memunreachable" --max-pause=10ms $how $pid
+		done
+	else
+		skipped "no userfaultfd with events of forks"
+	fi
+fi
 
 name='not dumpable'
 # shellcheck disable=SC2086

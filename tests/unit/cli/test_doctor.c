@@ -286,6 +286,13 @@ TEST(read_instead)
 	must_find(MU_FINE, NULL, NULL);
 }
 
+/* A fork may wait, so nothing is copied. */
+TEST(watched_by_a_userfaultfd)
+{
+	target.fork_waits = true;
+	must_find(MU_WARNING, "copy", "userfaultfd");
+}
+
 /* As of QEMU: the copy costs nothing, what it does not have does. */
 TEST(left_out_of_a_copy)
 {
@@ -298,12 +305,13 @@ TEST(left_out_of_a_copy)
 	must_find(MU_FINE, NULL, NULL);
 }
 
-/* Whose copy cannot be made. */
-TEST(too_much_to_read)
+/* Whose copy cannot be made: for a filter, or a userfaultfd. */
+TEST_LOOP(too_much_to_read, 0, 2)
 {
 	size_t i, blockers = 0;
 
-	target.seccomp = 2;
+	target.seccomp = _i == 0 ? 2 : 0;
+	target.fork_waits = _i == 1;
 	target.held = (uint64_t)3 << 30;
 	judge();
 	for (i = 0; i < findings.count; i++)
