@@ -22,6 +22,7 @@
 #include "lib/state/log_sink.h"
 #include "mu/signal_action.h"
 #include "mu/sys.h"
+#include "mu/utc.h"
 
 #define SIGSETXID 33 /* glibc's: setxid() sends it to threads that it made */
 
@@ -29,8 +30,19 @@
 
 enum { IDLE, RUNNING, RUNNING_AND_ASKED_AGAIN };
 
+/* Reports that look alike are told apart. */
 static void
-report_once(void)
+log_number(struct mu_watch *watch)
+{
+	struct timespec real = { 0, 0 };
+
+	mu_sys2(SYS_clock_gettime, CLOCK_REALTIME, (long)&real);
+	mu_log_sink_line(MU_LOG_INFO, "report %u, at %s:", ++watch->reports,
+	    mu_utc((uint64_t)real.tv_sec).text);
+}
+
+static void
+report_once(struct mu_watch *watch)
 {
 	const struct mu_options *options = &mu_library.options;
 	struct mu_request request = {
@@ -40,6 +52,7 @@ report_once(void)
 	};
 	struct UnreachableMemoryInfo info = { 0 };
 
+	log_number(watch);
 	mu_pass_run(&request, &info);
 }
 
@@ -83,7 +96,7 @@ watch_thread(void *arg)
 	do {
 		sleep_out_interval(watch);
 		__atomic_store_n(&watch->state, RUNNING, __ATOMIC_RELEASE);
-		report_once();
+		report_once(watch);
 		watch->next_ns = mu_sys_now_ns() +
 		    mu_library.options.min_interval * MU_NS_PER_MS;
 		state = RUNNING;

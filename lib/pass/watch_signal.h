@@ -24,6 +24,7 @@ struct mu_watch {
 	int state;           /* of the pass's own thread: enum in the source */
 	int tid;             /* the kernel zeroes it when that thread is gone */
 	uint64_t next_ns;    /* no report begins before; that thread's */
+	unsigned reports;    /* how many have begun; that thread's */
 	char *stack;         /* of that thread; mapped with the first watch */
 	size_t stack_size;
 	bool watched[MU_WATCH_SIGNALS];

@@ -26,9 +26,11 @@ name=alerts
 if command -v promtool >/dev/null; then
 	sed "s|RULES|$PWD/$fleet/alerts.yaml|" tests/live/glue/fleet_alerts.yaml \
 		>"$work/alerts.yaml"
-	promtool check rules $fleet/alerts.yaml >"$work/out" 2>&1 &&
-		promtool test rules "$work/alerts.yaml" >>"$work/out" 2>&1 ||
-		fail "$(cat "$work/out")"
+	for rules in "check rules $fleet/alerts.yaml" \
+	    "test rules $work/alerts.yaml"; do
+		# shellcheck disable=SC2086 # words
+		promtool $rules >"$work/out" 2>&1 || fail "$(cat "$work/out")"
+	done
 else
 	echo "SKIPPED: fleet: no promtool" >&2
 fi
