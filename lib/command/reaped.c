@@ -8,7 +8,11 @@
 #define ENTRIES 512
 #define PRESENT_OR_SWAPPED 62 /* the upper two bits of a pagemap entry */
 
-/* The first page of STACK that has no data; its end if all have some. */
+/*
+ * The first page of STACK that has no data; its end if all have some. The page
+ * of a guard region counts as data, unlike in mu_page_entry_there(): a read of
+ * it always fails.
+ */
 static uintptr_t
 first_absent(const struct mu_mapping *stack, size_t page_size, int pagemap)
 {

@@ -1,6 +1,6 @@
 /*
- * lib/command/environment.c, lib/command/file.c: the environment of a COMMAND,
- * and which files are refused.
+ * lib/command/environment.c, file.c, reaped.c: the environment of a COMMAND,
+ * which files are refused, and whether the kernel has freed its memory.
  */
 #include <elf.h>
 #include <stddef.h>
@@ -8,11 +8,13 @@
 
 #include "lib/command/environment.h"
 #include "lib/command/file.h"
+#include "lib/command/reaped.h"
 #include "lib/state/options.h"
 #include "tests/support/folder.h"
 #include "tests/support/suite.h"
 
 #define NOBODY 65534
+#define MADV_GUARD 102 /* MADV_GUARD_INSTALL, Linux 6.13 */
 
 static char folder[FOLDER_SIZE];
 static char path[200];
@@ -292,4 +294,42 @@ TEST(set_user_id)
 	ck_assert_int_eq(chmod(path, 02755), 0);
 	check(path);
 	ck_assert_ptr_nonnull(strstr(why.text, "changes its user"));
+}
+
+/* What lies at MEMORY is its stack. */
+static bool
+is_reaped(const char *memory, size_t size)
+{
+	const struct mu_mapping stack = {
+		.range = { (uintptr_t)memory, (uintptr_t)memory + size },
+		.readable = true,
+		.name = "[stack]",
+	};
+	int contents = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+	int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	bool reaped;
+
+	reaped =
+	    mu_is_reaped(&stack, 1, (size_t)getpagesize(), contents, pagemap);
+	close(contents);
+	close(pagemap);
+	return reaped;
+}
+
+/* No read of a guard region succeeds, nor of pages behind the end of a file. */
+TEST(reaped)
+{
+	size_t page = (size_t)getpagesize();
+	int fd = memfd_create("empty", MFD_CLOEXEC);
+	char *memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *behind = mmap(NULL, page, PROT_READ, MAP_SHARED, fd, 0);
+
+	ck_assert(is_reaped(behind, page));
+	ck_assert(!is_reaped(memory, 2 * page));
+	if (madvise(memory, page, MADV_GUARD) != 0) {
+		puts("SKIPPED: no MADV_GUARD_INSTALL here");
+		return;
+	}
+	ck_assert(!is_reaped(memory, 2 * page));
 }
