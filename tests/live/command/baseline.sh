@@ -2,28 +2,8 @@
 # A baseline: known losses take a line, new ones fail, gone ones are named; by stack
 # in a command, by shape in a process, with another address in each run.
 set -u
-. tests/support/script_setup.sh
-command=$build/memunreachable
-source=tests/live/command/looks/program.cc
+. tests/support/command/look_program.sh
 known=$work/known
-
-if ! g++ -std=c++17 -g -O1 -I. "$source" -o "$work/program" 2>"$work/errors"
-then
-	echo "SKIPPED: not compiled: $(head -n 1 "$work/errors")"
-	exit 77
-fi
-
-# ends STATUS OPTION... [-- COMMAND...]
-ends() {
-	expected=$1
-	shift
-	"$command" -q "$@" </dev/null >"$work/answer" 2>&1
-	status=$?
-	[ $status -eq "$expected" ] || {
-		fail "$*: status $status"
-		sed 's/^/	/' "$work/answer"
-	}
-}
 
 name="a command"
 ends 23 --backtrace --write-baseline "$known" -- "$work/program"

@@ -2,22 +2,7 @@
 # --diff of saved looks and of reports in JSON: what came, grew, shrank and went, of
 # what was lost and of what lives, with the totals.
 set -u
-. tests/support/script_setup.sh
-command=$build/memunreachable
-source=tests/live/command/looks/program.cc
-
-if ! g++ -std=c++17 -g -O1 -I. "$source" -o "$work/program" 2>"$work/errors"
-then
-	echo "SKIPPED: not compiled: $(head -n 1 "$work/errors")"
-	exit 77
-fi
-
-# differ STATUS A B
-differ() {
-	"$command" -q --diff "$2" "$3" >"$work/answer" 2>&1
-	status=$?
-	[ $status -eq "$1" ] || fail "$2 $3: status $status"
-}
+. tests/support/command/look_program.sh
 
 # take NAME: a look, and two reports
 take() {
@@ -37,43 +22,43 @@ let_go
 for kinds in "look look" "json json" "look json" "json look"; do
 	name=$kinds
 	first=${kinds% *} second=${kinds#* }
-	differ 0 "$work/before.$first" "$work/after.$second"
+	ends 0 --diff "$work/before.$first" "$work/after.$second"
 	like "$work/answer" "^Before: lost 3.0 KiB in 60 blocks, live .*before"
 	like "$work/answer" "^Now:    lost 3.4 KiB in 69 blocks, live .*after"
 	has "$work/answer" "Change: lost +456 bytes (+9 blocks), live +0 bytes"
 	like "$work/answer" "grew +[+]456 bytes \([+]9 blocks\) to 3.4 KiB: Session"
-	differ 0 "$work/after.$second" "$work/before.$first"
+	ends 0 --diff "$work/after.$second" "$work/before.$first"
 	like "$work/answer" "shrank +-456 bytes \(-9 blocks\) to 3.0 KiB: Session"
-	differ 0 "$work/after.$first" "$work/after.$second"
+	ends 0 --diff "$work/after.$first" "$work/after.$second"
 	unlike "$work/answer" "Lost:|Live:"
 done
 
 name="came and went"
-differ 0 "$work/before.look" "$work/after.other"
+ends 0 --diff "$work/before.look" "$work/after.other"
 like "$work/answer" "came +[+]3.4 KiB \([+]69 blocks\) to 3.4 KiB: Sessions"
 like "$work/answer" "went +-3.0 KiB \(-60 blocks\) to 0 bytes: Session "
 
 name="what lives"
 sed 's/"allocation_bytes": 1/"allocation_bytes": 2/; s/std::pair<const/pair<const/' \
     "$work/after.json" >"$work/changed"
-differ 0 "$work/before.look" "$work/changed"
+ends 0 --diff "$work/before.look" "$work/changed"
 like "$work/answer" "^Live:"
 like "$work/answer" "went .* to 0 bytes: .*std::pair"
 
 name=incomplete
-differ 4 "$work/before.look" "$work/after.lost"
+ends 4 --diff "$work/before.look" "$work/after.lost"
 has "$work/answer" "does not say what lives"
 like "$work/answer" "grew .*: Session"
 
 name=refused
 echo '{"pid": 1}' >"$work/none"
-differ 3 "$work/before.look" "$work/none"
+ends 3 --diff "$work/before.look" "$work/none"
 has "$work/answer" "no report"
 echo '{"pid": ' >"$work/none"
-differ 3 "$work/none" "$work/before.look"
+ends 3 --diff "$work/none" "$work/before.look"
 head -c 100 "$work/before.look" >"$work/none"
-differ 3 "$work/none" "$work/before.look"
+ends 3 --diff "$work/none" "$work/before.look"
 has "$work/answer" "damaged"
-differ 3 "$work/before.look" "$source"
+ends 3 --diff "$work/before.look" "$source"
 
 [ $failures -eq 0 ]

@@ -3,16 +3,8 @@
 # is not; of cores and commands, too. It has no contents unless it should, is
 # written whole or not at all, and what is damaged is refused.
 set -u
-. tests/support/script_setup.sh
-command=$build/memunreachable
-source=tests/live/command/looks/program.cc
+. tests/support/command/look_program.sh
 look=$work/look
-
-if ! g++ -std=c++17 -g -O1 -I. "$source" -o "$work/program" 2>"$work/errors"
-then
-	echo "SKIPPED: not compiled: $(head -n 1 "$work/errors")"
-	exit 77
-fi
 
 # The report without what differs from look to look: times, and how often and how
 # a busy machine let the process be stopped.

@@ -1,26 +1,8 @@
 #!/bin/sh
 # --suppressions, --write-suppressions, --only-module, --only-function.
 set -u
-. tests/support/script_setup.sh
-command=$build/memunreachable
-source=tests/live/command/looks/program.cc
+. tests/support/command/look_program.sh
 rules=$work/rules
-shown=$work/answer
-
-if ! g++ -std=c++17 -g -O1 -I. "$source" -o "$work/program" 2>"$work/errors"
-then
-	echo "SKIPPED: not compiled: $(head -n 1 "$work/errors")"
-	exit 77
-fi
-
-# ends STATUS OPTION... [-- COMMAND...]
-ends() {
-	expected=$1
-	shift
-	"$command" -q "$@" </dev/null >"$work/answer" 2>&1
-	status=$?
-	[ $status -eq "$expected" ] || fail "$*: status $status"
-}
 
 name=all
 ends 23 --backtrace --write-suppressions="$rules" -- "$work/program"
