@@ -1,55 +1,59 @@
 #!/bin/sh
-# Everything that reads the sources and complains. Usage: lint.sh SOURCE...
-# Needs gcc, clang, clang-tidy, clang-format, shellcheck and, for the second
-# CPU, aarch64-linux-gnu-gcc; says which of them is missing.
+# What reads the sources and complains. Usage: lint.sh SOURCE STAMP: of one
+# source; STAMP is written if all is well, and STAMP.d with what it includes.
+# lint.sh: of the tree, and whether the tools are here.
 set -u
+tools="gcc clang aarch64-linux-gnu-gcc clang-tidy"
 bad=0
-# What elfutils installs is the same for all CPUs, and not seen by a cross gcc.
-flags="-std=gnu11 -D_GNU_SOURCE -O2 -Iinclude -I. -fPIC -Wall -Wextra
-	-Wshadow -Werror -idirafter /usr/include"
 
-sources=$*
-
-# each COMMAND ARG...: some sources behind that, as often as it takes.
-each() {
-	# shellcheck disable=SC2086
-	printf '%s\n' $sources | xargs -P "$(nproc)" -n 8 "$@"
+have() {
+	command -v "$1" >/dev/null
 }
 
-for compiler in gcc clang aarch64-linux-gnu-gcc; do
-	if ! command -v "$compiler" >/dev/null; then
-		echo "SKIPPED: lint: no $compiler"
-		continue
+# What elfutils installs is the same for all CPUs, and not seen by a cross gcc.
+of_source() {
+	set -- "$1" "$2" -std=gnu11 -D_GNU_SOURCE -Iinclude -I.
+	source=$1 stamp=$2
+	shift 2
+	for tool in $tools; do
+		case $tool in
+		clang-tidy)
+			have $tool && ! $tool --quiet --warnings-as-errors="*" \
+				"$source" -- "$@" 2>/dev/null && bad=1
+			;;
+		*)
+			have $tool && ! $tool "$@" -O2 -fPIC -Wall -Wextra \
+				-Wshadow -Werror -idirafter /usr/include \
+				-fsyntax-only -MMD -MP -MF "$stamp.d" \
+				-MT "$stamp" "$source" && bad=1
+			;;
+		esac
+	done
+	[ $bad -ne 0 ] || : >"$stamp"
+}
+
+of_tree() {
+	for tool in $tools; do
+		have "$tool" || echo "SKIPPED: lint: no $tool"
+	done
+	if have clang-format; then
+		git ls-files -z '*.c' '*.h' |
+			xargs -0 clang-format --dry-run -Werror || bad=1
+	else
+		echo "SKIPPED: lint: no clang-format"
 	fi
-	# shellcheck disable=SC2086
-	each "$compiler" $flags -fsyntax-only || bad=1
-done
-# Two external functions of one name may differ in what they take.
-if command -v gcc >/dev/null; then
-	lto=$(mktemp -d)
-	CFLAGS="-O1 -flto=auto -Wlto-type-mismatch -Werror" \
-		${MAKE:-make} -s BUILD="$lto" CC=gcc AR=gcc-ar NM=gcc-nm \
-		"$lto/memunreachable" || bad=1
-	rm -rf "$lto"
-fi
-if command -v clang-tidy >/dev/null; then
-	# shellcheck disable=SC2016
-	each sh -c 'clang-tidy --quiet --warnings-as-errors="*" "$@" -- \
-		-std=gnu11 -D_GNU_SOURCE -Iinclude -I. 2>/dev/null' tidy ||
-		bad=1
+	if have shellcheck; then
+		# All at once: some say what others use.
+		# shellcheck disable=SC2046
+		shellcheck $(git ls-files '*.sh' '*.inc') .ci/run || bad=1
+	else
+		echo "SKIPPED: lint: no shellcheck"
+	fi
+}
+
+if [ $# -gt 0 ]; then
+	of_source "$@"
 else
-	echo "SKIPPED: lint: no clang-tidy"
-fi
-if command -v clang-format >/dev/null; then
-	# shellcheck disable=SC2046
-	clang-format --dry-run -Werror $(git ls-files '*.c' '*.h') || bad=1
-else
-	echo "SKIPPED: lint: no clang-format"
-fi
-if command -v shellcheck >/dev/null; then
-	# shellcheck disable=SC2046
-	shellcheck $(git ls-files '*.sh' '*.inc') .ci/run || bad=1
-else
-	echo "SKIPPED: lint: no shellcheck"
+	of_tree
 fi
 exit $bad
