@@ -271,7 +271,6 @@ UNIT_RECORDER_ASAN := $(BUILD)/tests/unit/ground/test_report_file \
 UNIT_VALGRIND := $(filter-out %_giant %/test_pages %/test_memory_guard \
 	%/test_fork_gaps \
 	%/test_roots %/test_roots_bytes %/test_roots_reach %/test_stacks \
-	%/test_stacks_ended \
 	%/test_ranges %/test_modules %/test_fuzz_heap %/test_recorded \
 	%/test_symbolizer %/test_symbol_helper,$(UNIT_ASAN) $(UNIT_KEEPING))
 
@@ -300,8 +299,7 @@ check-valgrind: $(UNIT_VALGRIND) ## unit tests under Valgrind
 # What runs in the program's own threads. Collector and sweeper are other
 # processes, and a thread stopped by signal may be anywhere in the sanitizer's own code.
 UNIT_TSAN := $(addprefix $(BUILD)/tests/unit/, $(addprefix pass/test_, \
-	original_threads library_state options options_help options_reach \
-	options_signal) ground/test_arena ground/test_text \
+	original_threads library_state options) ground/test_arena ground/test_text \
 	report/test_report_text report/test_reference_text pipe/test_leak_pipe \
 	pipe/test_why_pipe pipe/test_candidates mark/test_mark_workers \
 	mark/test_mark_chains graph/test_graph fold/test_giant \

@@ -1,4 +1,5 @@
 /* lib/state/options.c: text becomes options; bad text becomes warnings. */
+#include "lib/state/options.h"
 #include "tests/support/pass/parsed_options.h"
 #include "tests/support/suite.h"
 
@@ -300,4 +301,223 @@ TEST(warnings_need_no_room)
 	mu_options_parse(&parsed_options, "x=1:exitcode=3", &measure);
 	ck_assert_uint_gt(measure.length, 0);
 	ck_assert_int_eq(parsed_options.exitcode, 3);
+}
+
+/*
+ * lib/state/options_reach.c, and pointer_mask: what counts as a reference,
+ * parsed, searched for, and described in a report.
+ */
+TEST(masks)
+{
+	static const struct {
+		const char *text;
+		uint64_t mask;
+	} good[] = {
+		{ "pointer_mask=0x00ffffffffffffff", 0x00ffffffffffffff },
+		{ "pointer_mask=0XFFFFFFFFFFFFFFF8", 0xfffffffffffffff8 },
+		{ "pointer_mask=0x7ffffffff000", 0x00007ffffffff000 },
+		{ "pointer_mask=0x0000000000000007ffffffffffff",
+		    0x7ffffffffffff },
+		{ "pointer_mask=72057594037927935", 0x00ffffffffffffff },
+		{ "pointer_mask=18446744073709551615", UINT64_MAX },
+	};
+	static const char *const bad[] = { "pointer_mask=0", "pointer_mask=1",
+		"pointer_mask=0x", "pointer_mask=0xfffffffffffffffff",
+		"pointer_mask=0x10000000000000000",
+		"pointer_mask=18446744073709551616",
+		"pointer_mask=0x00fffffffffffffg", "pointer_mask=-1",
+		"pointer_mask=0x3ffffffff000", "pointer_mask=0x7fffffffe000",
+		"pointer_mask=ffffffffffffffff", "pointer_mask= 0xffffffffffff",
+		"pointer_mask=~7" };
+	size_t i;
+
+	for (i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		ck_assert_str_eq(parse(good[i].text), "");
+		ck_assert_uint_eq(parsed_options.pointer_mask, good[i].mask);
+	}
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		parse(bad[i]);
+		ck_assert_ptr_nonnull(strstr(
+		    parsed_buffer, ": expected a mask that has bits 12 to 46"));
+		ck_assert_ptr_eq(
+		    strchr(parsed_buffer, '\n') + 1, strchr(parsed_buffer, 0));
+		ck_assert_uint_eq(parsed_options.pointer_mask, UINT64_MAX);
+	}
+}
+
+static const char *
+reach_words(const char *text)
+{
+	static char words[256];
+	struct mu_text out = { words, sizeof(words), 0 };
+
+	words[0] = '\0';
+	ck_assert_str_eq(parse(text), "");
+	mu_options_reach_words(&parsed_options, &out);
+	return words;
+}
+
+TEST(reach_is_everything_by_default)
+{
+	static const struct mu_reach everything;
+	struct mu_reach reach;
+
+	ck_assert_str_eq(reach_words(""), "");
+	reach = mu_options_reach(&parsed_options);
+	ck_assert(!reach.no_globals && !reach.no_stacks && !reach.no_registers);
+	ck_assert(!reach.no_tls && !reach.no_regions);
+	ck_assert(!reach.words.unaligned);
+	ck_assert_uint_eq(reach.words.tags, everything.words.tags);
+}
+
+/* Each option in the place of the search that it is about, and in words. */
+TEST(reach_follows_each_option)
+{
+	struct mu_reach reach;
+
+#define ONE(text, field)                                               \
+	ck_assert_str_eq(reach_words(text), text);                     \
+	reach = mu_options_reach(&parsed_options);                     \
+	ck_assert(reach.field);                                        \
+	ck_assert_int_eq(reach.no_globals + reach.no_stacks +          \
+		reach.no_registers + reach.no_tls + reach.no_regions + \
+		reach.words.unaligned + (reach.words.tags != 0),       \
+	    1);
+	ONE("use_globals=0", no_globals)
+	ONE("use_stacks=0", no_stacks)
+	ONE("use_registers=0", no_registers)
+	ONE("use_tls=0", no_tls)
+	ONE("use_root_regions=0", no_regions)
+	ONE("use_unaligned=1", words.unaligned)
+	ONE("pointer_mask=0xffffffffffffff", words.tags == 0xfful << 56)
+#undef ONE
+	ck_assert_str_eq(reach_words("use_tls=0:use_stacks=no:confirm=1"),
+	    "use_stacks=0 use_tls=0");
+}
+
+/*
+ * lib/state/options_signal.c: signals by name or number, if they can be waited
+ * for.
+ */
+TEST(signals_by_name)
+{
+	ck_assert_int_eq(mu_options_signal("USR1"), SIGUSR1);
+	ck_assert_int_eq(mu_options_signal("SIGUSR2"), SIGUSR2);
+	ck_assert_int_eq(mu_options_signal("sigusr2"), SIGUSR2);
+	ck_assert_int_eq(mu_options_signal("hup"), SIGHUP);
+	ck_assert_int_eq(mu_options_signal("WINCH"), SIGWINCH);
+	ck_assert_int_eq(mu_options_signal("RTMIN"), SIGRTMIN);
+	ck_assert_int_eq(mu_options_signal("SIGRTMIN"), SIGRTMIN);
+	ck_assert_int_eq(mu_options_signal("RTMIN+5"), SIGRTMIN + 5);
+	ck_assert_int_eq(mu_options_signal("SIGRTMIN+0"), SIGRTMIN);
+	ck_assert_int_eq(mu_options_signal("RTMAX"), SIGRTMAX);
+	ck_assert_int_eq(mu_options_signal("SIGRTMAX-1"), SIGRTMAX - 1);
+	ck_assert_int_eq(mu_options_signal("RTMIN+30"), SIGRTMAX);
+	ck_assert_int_eq(mu_options_signal("RTMAX-30"), SIGRTMIN);
+	ck_assert_int_eq(mu_options_signal("40"), 40);
+	ck_assert_int_eq(mu_options_signal("34"), 34);
+	ck_assert_int_eq(mu_options_signal("64"), 64);
+	ck_assert_int_eq(mu_options_signal("10"), 10);
+}
+
+TEST(signals_not_to_wait_for)
+{
+	static const char *const bad[] = { "", "0", "-1", "9", "19", "32", "33",
+		"65", "99999999999999999999", "KILL", "SIGKILL", "STOP",
+		"SIGSTOP", "SEGV", "11", "BUS", "FPE", "ILL", "TRAP", "5",
+		"SIG", "SIGSIGUSR1", "USR3", "USR", "USR11", "RTMIN+31",
+		"RTMIN+", "RTMIN-1", "RTMAX+1", "RTMAX-31", "RTMIN5",
+		"RTMIN+-1", "RTMIN+99999999999999999999", "RT", "34x", " 34" };
+	char text[64];
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		ck_assert_msg(mu_options_signal(bad[i]) == 0, "%s", bad[i]);
+		if (bad[i][0] == '\0')
+			continue;
+		snprintf(text, sizeof(text), "signal=%s", bad[i]);
+		ck_assert_uint_eq(lines(parse(text)), 1);
+		ck_assert_ptr_nonnull(strstr(
+		    parsed_buffer, ": expected a signal that can be caught"));
+		assert_defaults();
+	}
+}
+
+/* help=1 and memunreachable(7) name each option. */
+TEST(help_names_every_option)
+{
+	char text[4096] = "";
+	struct mu_text help = { text, sizeof(text), 0 };
+
+	mu_options_help(&help);
+	ck_assert_uint_lt(help.length, sizeof(text));
+#define IN_HELP(kind, field, fallback, words)                                 \
+	ck_assert_msg(strstr(text, "\n  " #field " ") != NULL, "%s", #field); \
+	ck_assert_ptr_nonnull(strstr(text, words));
+	MU_OPTIONS(IN_HELP)
+#undef IN_HELP
+	ck_assert_ptr_nonnull(strstr(text, "500ms (default 30000ms)\n"));
+	ck_assert_ptr_nonnull(strstr(text, "finds leaks (default 23)\n"));
+	ck_assert_ptr_nonnull(strstr(text, "stdout (default none)\n"));
+	ck_assert_ptr_nonnull(strstr(text, "or 40 (default none)\n"));
+}
+
+static char *
+manual_text(void)
+{
+	FILE *file = fopen("man/memunreachable.7", "r");
+	char *text = calloc(1, 1 << 20);
+
+	ck_assert_msg(file != NULL && text != NULL,
+	    "man/memunreachable.7 cannot be read: run this from the"
+	    " project's root");
+	ck_assert_uint_gt(fread(text, 1, (1 << 20) - 1, file), 0);
+	fclose(file);
+	return text;
+}
+
+/* Item KEY of the table of options, up to the next; it names FALLBACK. */
+static void
+assert_in_manual(char *manual, const char *key, const char *fallback)
+{
+	char item[64], value[64];
+	char *at, *end, saved;
+
+	snprintf(item, sizeof(item), "\n.It Cm %s Ns", key);
+	at = strstr(manual, item);
+	ck_assert_msg(at != NULL, "%s is not in memunreachable(7)", key);
+	end = strstr(at + 1, "\n.It ");
+	if (end == NULL)
+		end = strstr(at + 1, "\n.El");
+	ck_assert_ptr_nonnull(end);
+	saved = *end;
+	*end = '\0';
+	snprintf(value, sizeof(value), "\nDefault: %s.", fallback);
+	ck_assert_msg(strstr(at, value) != NULL,
+	    "memunreachable(7) does not say that %s is %s by default", key,
+	    fallback);
+	*end = saved;
+}
+
+TEST(manual_names_every_option)
+{
+	char *manual = manual_text();
+
+#define SHOWN_duration_ms(fallback) ((fallback) < 1000 ? #fallback "ms" : "30s")
+#define SHOWN_interval_ms(fallback) ((fallback) == 0 ? "0" : "1s")
+#define SHOWN_bytes(fallback) "none"
+#define SHOWN_level(fallback) #fallback
+#define SHOWN_path(fallback) "none"
+#define SHOWN_flag(fallback) #fallback
+#define SHOWN_signal(fallback) "none"
+#define SHOWN_status(fallback) #fallback
+#define SHOWN_count(fallback) #fallback
+#define SHOWN_mask(fallback) #fallback
+#define SHOWN_stop(fallback) "auto"
+#define SHOWN_unchecked(fallback) "fail"
+#define IN_MANUAL(kind, field, fallback, words) \
+	assert_in_manual(manual, #field, SHOWN_##kind(fallback));
+	MU_OPTIONS(IN_MANUAL)
+#undef IN_MANUAL
+	free(manual);
 }
