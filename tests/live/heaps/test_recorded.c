@@ -6,7 +6,6 @@
  */
 #include <sys/resource.h>
 
-#include "tests/support/recorder/recorded_churn.h"
 #include "tests/support/recorder/recorded_scenarios.h"
 #include "tests/support/recorder/recorded_threads.h"
 #include "tests/support/suite.h"

@@ -154,6 +154,7 @@ on_normal_stack(struct worker *worker)
 	stack_t alternate = { .ss_sp = worker->context, .ss_size = 65536 };
 	void *volatile place = NULL;
 
+	in_signal = worker;
 	ck_assert_int_eq(sigaltstack(&alternate, NULL), 0);
 	put((void *)&place, worker->hidden);
 	scrub();
@@ -186,6 +187,7 @@ on_alternate_stack(struct worker *worker)
 {
 	stack_t alternate = { .ss_sp = worker->context, .ss_size = 65536 };
 
+	in_signal = worker;
 	ck_assert_int_eq(sigaltstack(&alternate, NULL), 0);
 	raise(SIGUSR1);
 }
@@ -198,18 +200,9 @@ expect_signal_root(
 		.sa_handler = handler,
 		.sa_flags = SA_ONSTACK,
 	};
-	static struct worker worker;
 
 	ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
-	in_signal = &worker;
-	worker.body = body;
-	worker.context = stack;
-	worker.hidden = block_new(72);
-	worker_start(&worker);
-	EXPECT_LEAKS(0);
-	worker_next(&worker);
-	EXPECT_LOST(worker.hidden);
-	worker_finish(&worker);
+	expect_worker_root(body, stack);
 }
 
 TEST(normal_stack_while_on_alternate)
