@@ -57,7 +57,10 @@ spoil(const struct fault *fault)
 	return true;
 }
 
-/* MORE: of N steps so far, how many to go on at a time. */
+/*
+ * MORE: of N steps so far, how many to go on at a time; 0: each call that does
+ * not repeat another.
+ */
 static void
 each_call(enum walk_method method, enum fault_role role, enum fault_act act,
     unsigned more)
@@ -68,9 +71,13 @@ each_call(enum walk_method method, enum fault_role role, enum fault_act act,
 
 	if (!walk_begin(&walk, method, role, false))
 		return;
-	while (walk_in_time(&walk) && spoil(&fault))
+	while (walk_in_time(&walk)) {
+		if ((more > 0 || walk_wants(&walk, ANY_CALL, fault.nth)) &&
+		    !spoil(&fault))
+			break;
 		fault.nth +=
 		    walk_full() || more == 0 ? 1 : 1 + fault.nth / more;
+	}
 	walk_end(&walk);
 }
 

@@ -181,8 +181,10 @@ fault_note(struct fault_record *record, enum fault_role role,
 
 /*
  * The instruction, the call before it, and the arguments: their values where
- * they are descriptors, flags, or small sizes, else only that they are large.
- * Of openat(), newfstatat(), and readlinkat() the name, its digits left out.
+ * they are descriptors, flags, or small sizes, else only that they are large;
+ * but of read() not the size, which is what earlier reads have left of a
+ * buffer. Of openat(), newfstatat(), and readlinkat() the name, its digits left
+ * out.
  */
 static void
 fault_note_site(struct fault_record *record, const struct seccomp_notif *ask)
@@ -198,7 +200,7 @@ fault_note_site(struct fault_record *record, const struct seccomp_notif *ask)
 		return;
 	if (record->num_noted++ > 0)
 		site = site * 31 + (uint32_t)note[-1].nr;
-	for (i = 0; i < 6; i++)
+	for (i = 0; i < (call->nr == SYS_read ? 2 : 6); i++)
 		site = site * 31 +
 		    (uint32_t)(call->args[i] < 4096 ? call->args[i] : 4096);
 	local = (struct iovec) { name, sizeof(name) };

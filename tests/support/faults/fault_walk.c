@@ -145,7 +145,7 @@ walk_wants(const struct walk *walk, int nr, unsigned nth)
 	unsigned before = 0, after = 0;
 
 	for (; note < end; note++)
-		if (note->nr == nr && --nth == 0)
+		if ((nr == ANY_CALL || note->nr == nr) && --nth == 0)
 			break;
 	if (walk_full())
 		return true;
@@ -153,7 +153,7 @@ walk_wants(const struct walk *walk, int nr, unsigned nth)
 	if (note == end)
 		return (nth & (nth - 1)) == 0;
 	for (other = walk->noted; other < end; other++)
-		if (other->nr == nr && other->site == note->site) {
+		if (other->nr == note->nr && other->site == note->site) {
 			before += other < note;
 			after += other > note;
 		}

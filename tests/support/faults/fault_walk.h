@@ -51,9 +51,9 @@ void walk_limit(void);
 bool walk_in_time(struct walk *walk);
 
 /*
- * False if the NTH call NR repeats another, by what the probe saw, and is
- * neither one of those to keep nor the last. What the probe has not seen may
- * be anything.
+ * False if the NTH call NR (or ANY_CALL) repeats another, by what the probe
+ * saw, and is neither one of those to keep nor the last. What the probe has not
+ * seen may be anything.
  */
 bool walk_wants(const struct walk *walk, int nr, unsigned nth);
 
