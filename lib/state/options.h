@@ -3,7 +3,7 @@
  * for the options that LSan has.
  *
  * The table below is the only list of options: the structure, the parser and
- * help=1 are made from it, and tests/unit/pass/test_options_help.c compares the
+ * help=1 are made from it, and tests/unit/pass/test_options.c compares the
  * manual page with it.
  *
  * Runs in: original, also in constructors. Pure functions; the caller owns the
