@@ -628,6 +628,7 @@ const struct mu_cli_flag mu_cli_flags[] = {
 	{ "round", REQ, W, .take = take_round },
 	{ "rounds", REQ, W, .take = take_rounds },
 	{ "csv", REQ, W, .take = take_file, AT(watch.csv) },
+	{ "from", REQ, W, .take = take_file, AT(watch.from) },
 	{ "prometheus", REQ, W, .take = take_file, AT(watch.prometheus) },
 	{ "stale", REQ, W, .take = take_time, AT(watch.stale_ms) },
 	{ "syslog", NO, W, .take = take_true, AT(watch.syslog) },

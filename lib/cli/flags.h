@@ -30,7 +30,7 @@ struct mu_cli_flag {
 	char letter;
 };
 
-#define MU_CLI_NUM_FLAGS 64
+#define MU_CLI_NUM_FLAGS 65
 
 /* Ended by one without a name. */
 extern const struct mu_cli_flag mu_cli_flags[];

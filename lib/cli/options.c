@@ -354,7 +354,9 @@ has_subject(const struct parse *parse)
 	size_t i;
 
 	if (options->watch.wanted)
-		return options->pid != 0 || options->watch.search.name != NULL;
+		return options->pid != 0 ||
+		    options->watch.search.name != NULL ||
+		    options->watch.from != NULL;
 	for (i = 0; i < NUM_SUBJECTS; i++)
 		if (is_wanted(options, doctor, subjects[i].subject))
 			return true;
@@ -521,17 +523,19 @@ check_watch(const struct parse *parse)
 {
 	const struct mu_cli_options *options = parse->options;
 	struct mu_why *why = parse->why;
-	bool process = options->pid != 0 || options->watch.search.name != NULL;
+	int given =
+	    (options->pid != 0 || options->watch.search.name != NULL) +
+	    (options->command != NULL) + (options->watch.from != NULL);
 
 	if (!options->watch.wanted)
 		return MU_OK;
-	if (!process && options->command == NULL)
+	if (given == 0)
 		return mu_why(why, MU_ERR_ARGUMENT,
 		    "nothing to watch" MU_CURE
 		    "give -p PID, -p NAME, --unit=NAME or -- COMMAND");
-	if (process && options->command != NULL)
+	if (given > 1)
 		return mu_why(why, MU_ERR_ARGUMENT,
-		    "-p PID and -- COMMAND: one of them at a time");
+		    "-p PID, --from=FILE and -- COMMAND: one of them at a time");
 	if (options->writer != &mu_writer_text &&
 	    options->writer != &mu_writer_json)
 		return mu_why(why, MU_ERR_ARGUMENT,

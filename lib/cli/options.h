@@ -46,6 +46,7 @@ struct mu_cli_watch {
 	uint64_t duration_ms;          /* 0: no limit */
 	size_t count;                  /* of looks; 0: no limit */
 	const char *csv, *prometheus;  /* files; NULL: not given */
+	const char *from;              /* of looks; the same */
 	bool syslog;
 	uint64_t stale_ms; /* 0: not given */
 	const char *round; /* for a shell; NULL: not given */

@@ -13,6 +13,7 @@
 #include <sys/prctl.h>
 
 #include "lib/growth/growth.h"
+#include "lib/pass/looks_file.h"
 #include "lib/pass/pass.h"
 #include "lib/state/library.h"
 #include "lib/state/log_sink.h"
@@ -143,8 +144,10 @@ take_look(struct mu_looks *looks)
 		keep(looks, &look);
 	look.verdict = judge(looks, &look.bytes_per_hour);
 	__atomic_store_n(&looks->verdict, look.verdict, __ATOMIC_RELEASE);
-	if (looks->logged)
+	if (looks->logged) {
 		log_look(&look);
+		mu_looks_file_add(&look);
+	}
 	if (looks->callback != NULL)
 		looks->callback(looks->ctx, &look);
 	return info.pause_ns;

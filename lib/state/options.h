@@ -56,6 +56,8 @@ enum mu_unchecked {
 	X(interval_ms, every, 0,                                            \
 	    "report so often what is lost, and what grows: 60, 5m")         \
 	X(count, count, 0, "end that after so many reports; 0: never")      \
+	X(path, looks_path, "",                                             \
+	    "append these to FILE.<pid>, for memunreachable watch --from")  \
 	X(flag, at_exit, 0, "report when the program ends")                 \
 	X(status, exitcode, 23, "exit status when at_exit finds leaks")     \
 	X(unchecked, unchecked, MU_UNCHECKED_FAIL,                          \

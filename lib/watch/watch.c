@@ -13,6 +13,7 @@
 #include "lib/watch/await.h"
 #include "lib/watch/outputs.h"
 #include "lib/watch/plan.h"
+#include "lib/watch/replay.h"
 #include "lib/watch/start.h"
 #include "lib/writers/exit_status.h"
 #include "mu/sys.h"
@@ -145,6 +146,20 @@ wants_types(struct watch *watch)
 	return true;
 }
 
+/* Add the look to the series. */
+static void
+count_look(struct watch *watch, uint64_t lost_before)
+{
+	struct mu_watch_look *look = watch->look;
+
+	watch->looks++;
+	if (mu_watch_look_checked(look) && watch->series->kept.taken > 0 &&
+	    look->lost > lost_before)
+		look->new_lost = look->lost - lost_before;
+	mu_series_add(watch->series, look);
+	watch->restarted = false;
+}
+
 static void
 note_look(struct watch *watch, uint64_t lost_before)
 {
@@ -152,7 +167,7 @@ note_look(struct watch *watch, uint64_t lost_before)
 	uint64_t typed = watch->plan.every_ns / 4;
 	uint64_t took_ns = mu_sys_now_ns() - look->mono_ns;
 
-	if (watch->looks++ == 0)
+	if (watch->looks == 0)
 		watch->plan.begin_ns = look->mono_ns;
 	/* Another user's child may say anything. */
 	if (look->stop_ns > took_ns)
@@ -161,13 +176,9 @@ note_look(struct watch *watch, uint64_t lost_before)
 	if (watch->check.explain.in_use)
 		watch->slow =
 		    look->total_ns > (typed > TYPED_NS ? typed : TYPED_NS);
-	if (mu_watch_look_checked(look) && watch->series->kept.taken > 0 &&
-	    look->lost > lost_before)
-		look->new_lost = look->lost - lost_before;
-	mu_series_add(watch->series, look);
+	count_look(watch, lost_before);
 	watch->grown |= mu_watch_look_checked(look) &&
 	    look->live >= watch->series->first_live + GROWN;
-	watch->restarted = false;
 }
 
 /* Returns false if there was nothing to look at any more. */
@@ -418,6 +429,38 @@ end_command(struct watch *watch, int status)
 	return WIFSIGNALED(end) ? 128 + WTERMSIG(end) : WEXITSTATUS(end);
 }
 
+/* Look at what another watch saw. As look_on(). */
+static bool
+look_back(struct watch *watch)
+{
+	struct mu_replay replay = { .file = NULL };
+	bool found = true, written = true;
+	uint64_t lost_before;
+	enum mu_status status;
+
+	status =
+	    mu_replay_open(&replay, watch->options->watch.from, &watch->why);
+	while (status == MU_OK && written) {
+		lost_before = watch->series->last_lost;
+		status =
+		    mu_replay_next(&replay, watch->look, &found, &watch->why);
+		if (status != MU_OK || !found)
+			break;
+		watch->subject.pid = watch->look->pid;
+		strlcpy(watch->subject.program, watch->look->program,
+		    sizeof(watch->subject.program));
+		if (watch->look->restarted && watch->looks > 0) {
+			begin_anew(watch);
+			lost_before = UINT64_MAX;
+		}
+		count_look(watch, lost_before);
+		written = mu_watch_outputs_look(&watch->outputs, watch->look,
+		    watch->series, 0, &watch->why);
+	}
+	mu_replay_close(&replay);
+	return status == MU_OK && written;
+}
+
 static int
 conclude(struct watch *watch)
 {
@@ -447,8 +490,10 @@ run(struct watch *watch)
 	if (mu_watch_outputs_open(&watch->outputs,
 		options->command != NULL ? stderr : stdout, options->output,
 		options->watch.csv, &watch->why) != MU_OK ||
-	    !find_subject(watch))
+	    (options->watch.from == NULL && !find_subject(watch)))
 		return -1;
+	if (options->watch.from != NULL)
+		return look_back(watch) ? conclude(watch) : -1;
 	watch->plan.begin_ns = mu_sys_now_ns();
 	watch->plan.every_ns = options->watch.every_ms * MU_NS_PER_MS;
 	if (options->watch.duration_ms > 0)

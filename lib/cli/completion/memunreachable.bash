@@ -18,7 +18,7 @@ _memunreachable() {
 		return
 		;;
 	--core | --exe | -o | --output | --heap-dump | --diff | --leaktracer | \
-		--html | --baseline | --suppressions | --write-suppressions | --core-out | --write-baseline | --save | --since | --symbolize | --csv | --prometheus)
+		--html | --baseline | --suppressions | --write-suppressions | --core-out | --write-baseline | --save | --since | --symbolize | --csv | --from | --prometheus)
 		_filedir
 		return
 		;;
@@ -86,7 +86,7 @@ _memunreachable() {
 		--children --unchecked= --backtrace --backtrace-size= --limit= --by= --contents
 		--retained --why= --all --in-use --core-out= --baseline= --write-baseline= --suppressions= --write-suppressions= --only-module= --only-function= --save= --since=
 		--only-program= --format= --report= --source-root= --output= --quiet --color= --heap-dump= --diff=
-		--leaktracer= --symbolize --symbols= --html= --unit= --stale= --syslog --every= --count= --duration= --round= --rounds= --csv= --prometheus= --help --version' -- "$cur")
+		--leaktracer= --symbolize --symbols= --html= --unit= --stale= --syslog --every= --count= --duration= --round= --rounds= --csv= --from= --prometheus= --help --version' -- "$cur")
 	[[ ${COMPREPLY-} == *= ]] && compopt -o nospace
 } &&
 	complete -F _memunreachable memunreachable

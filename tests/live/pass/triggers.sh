@@ -75,8 +75,8 @@ expect "status after signals" $? 6
 pids=
 expect "reports" "$(lines ' 24 bytes in 1 allocation unreachable')" 3
 expect "their numbers and times" "$(sed -n \
-    's/.*: report \([0-9]*\), at \(.*\)T[0-9:]\{8\}Z:$/\1 \2/p' "$work/err" |
-	sed "s/$(date -u +%F)/today/" | tr '\n' ';')" '1 today;2 today;3 today;'
+    's/.*: report \([0-9]*\), at 20[0-9-]\{8\}T[0-9:]\{8\}Z:$/\1/p' \
+    "$work/err" | tr '\n' ' ')" '1 2 3 '
 expect "lines served" "$(grep -c '^served line' "$work/out")" 3
 
 # What it costs: /proc/self of cat, with and without.

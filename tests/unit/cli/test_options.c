@@ -518,7 +518,7 @@ TEST(a_watch)
 	    "watch --unit=served -p served", "one process at a time");
 	assert_complaint("watch -p 1 --unit=served", "one process at a time");
 	assert_complaint("watch -p 1 -- served",
-	    "-p PID and -- COMMAND: one of them at a time");
+	    "-p PID, --from=FILE and -- COMMAND: one of them at a time");
 	assert_complaint("watch -p 1 -p served", "one process at a time");
 	assert_complaint("watch -p served -p 1", "one process at a time");
 	assert_complaint("-p 1 --every=3", "--every goes with watch only");
