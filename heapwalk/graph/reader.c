@@ -304,23 +304,41 @@ come_to(struct mu_reader *reader, const struct mu_span *span, size_t word,
 	reader->node = mu_span_number(span, word, bit);
 }
 
-/* Take the word at OFFSET in SPAN, in the grain of BIT of WORD. */
+/*
+ * Take the word at OFFSET in SPAN, in the grain of BIT of WORD. Words outside
+ * of blocks are skipped. Whether it is in the same block as the one before is
+ * not asked: a CPU cannot predict that.
+ */
 INLINED void
 take_candidate(struct mu_reader *reader, const struct mu_span *span,
     size_t word, unsigned bit, size_t offset)
 {
-	uint64_t bits =
-	    *mu_span_starts(span, word) & (~0ull >> (MU_WORD_BITS - 1 - bit));
-	uintptr_t address = span->range.begin + offset, value;
+	uint64_t until = ~0ull >> (MU_WORD_BITS - 1 - bit);
+	uint64_t starts = *mu_span_starts(span, word) & until;
+	uint64_t bounds = span->bounds[word], behind = bounds & ~until;
+	uintptr_t address = span->range.begin + offset, value, end;
+	uint32_t node;
 
-	if (bits != 0)
-		come_to(reader, span, word,
-		    MU_WORD_BITS - 1 - (unsigned)__builtin_clzll(bits));
-	/* Skip words outside of blocks. */
-	if (address + WORD > reader->end)
+	if (starts != 0 && behind != 0) {
+		/* A gap begins behind the last block. */
+		if ((starts ^ (bounds & until)) > starts)
+			return;
+		end = (word * MU_WORD_BITS + (size_t)__builtin_ctzll(behind)) *
+			MU_GRAIN -
+		    span->tail + span->range.begin;
+		node = mu_span_rank(span, word) + mu_popcount(starts) - 1;
+	} else {
+		if (starts != 0)
+			come_to(reader, span, word,
+			    MU_WORD_BITS - 1 -
+				(unsigned)__builtin_clzll(starts));
+		end = reader->end;
+		node = reader->node;
+	}
+	if (address + WORD > end)
 		return;
 	memcpy(&value, span->view + offset, WORD);
-	take_word(reader, reader->node, value, address);
+	take_word(reader, node, value, address);
 }
 
 INLINED void
@@ -338,7 +356,7 @@ read_bitmap_word(
 		return;
 	__builtin_prefetch(span->view + offset + AHEAD);
 	for (i = 0; i < MU_WORD_BITS * MU_GRAIN; i += LINE)
-		__builtin_prefetch(span->view + offset + NEAR + i);
+		__builtin_prefetch(span->view + offset + NEAR + i, 0, 0);
 	if (end > mu_range_size(span->range))
 		end = mu_range_size(span->range);
 	for (; offset < end; offset += count * WORD) {
