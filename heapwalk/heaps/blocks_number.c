@@ -73,6 +73,29 @@ mu_marks_from(const struct mu_blocks *blocks, uint32_t number)
 	return bits;
 }
 
+/* Byte i: bit i. */
+static inline uint64_t
+spread(uint8_t bits)
+{
+	uint64_t bytes = bits * 0x0101010101010101ull & 0x8040201008040201ull;
+
+	/* A byte is 0 or has one bit. */
+	return (bytes + 0x7f7f7f7f7f7f7f7full) >> 7 & 0x0101010101010101ull;
+}
+
+void
+mu_marks_add(const struct mu_blocks *blocks, uint32_t number, uint64_t bits)
+{
+	uint8_t *marks = &blocks->marks[number];
+	uint64_t bytes;
+
+	for (; bits != 0; bits >>= 8, marks += 8) {
+		memcpy(&bytes, marks, sizeof(bytes));
+		bytes |= spread((uint8_t)bits);
+		memcpy(marks, &bytes, sizeof(bytes));
+	}
+}
+
 uint64_t
 mu_bits_picked(uint64_t bits, uint64_t picked)
 {

@@ -61,6 +61,10 @@ mu_span_end(const struct mu_span *span, size_t word, unsigned bit)
 /* Bit i is set if block NUMBER + i is marked. */
 uint64_t mu_marks_from(const struct mu_blocks *blocks, uint32_t number);
 
+/* Mark the blocks NUMBER + i for which bit i is set. Not while others mark. */
+void mu_marks_add(
+    const struct mu_blocks *blocks, uint32_t number, uint64_t bits);
+
 /* For each bit n of PICKED: the n-th of the bits that are set in BITS. */
 uint64_t mu_bits_picked(uint64_t bits, uint64_t picked);
 

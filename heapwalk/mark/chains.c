@@ -118,15 +118,9 @@ spread(const struct mu_graph *graph)
 {
 	const struct mu_blocks *blocks = graph->blocks;
 	uint32_t first;
-	uint64_t fresh;
 
-	for (first = 0; first < graph->num_nodes; first += 64) {
-		fresh = blocks->followed[first / 64] &
-		    ~mu_marks_from(blocks, first);
-		for (; fresh != 0; fresh &= fresh - 1)
-			mu_blocks_mark(
-			    blocks, first + (uint32_t)__builtin_ctzll(fresh));
-	}
+	for (first = 0; first < graph->num_nodes; first += 64)
+		mu_marks_add(blocks, first, blocks->followed[first / 64]);
 }
 
 static void

@@ -13,7 +13,7 @@
 #define CELLS_A_LINE 16
 #define COUNTED 4096 /* steps charged to the deadline at once */
 #define UNIT 8192    /* steps between two looks at what else there is */
-#define DENSE 16     /* of 64 nodes: they are not queued one by one */
+#define DENSE 8      /* of 64 nodes: they are not queued one by one */
 
 static inline void
 reach(struct mu_marker *marker, uint32_t target)
@@ -183,12 +183,47 @@ follow(struct mu_marker *marker, uint32_t node)
 	marker->nodes[marker->last_node++ % AHEAD] = node;
 }
 
+/*
+ * For sweeps, whose tables do not fit the caches: a CPU cannot predict which
+ * nodes have one edge, and waits at each for what it has called for.
+ */
+static void
+follow_dense(struct mu_marker *marker, uint32_t first, uint64_t nodes)
+{
+	const uint32_t *cells = marker->graph->cells;
+	uint32_t ones[64], lists[64], cell;
+	size_t num_ones = 0, num_lists = 0, i;
+
+	for (; nodes != 0; nodes &= nodes - 1) {
+		lists[num_lists] = first + (uint32_t)__builtin_ctzll(nodes);
+		cell = cells[lists[num_lists]];
+		ones[num_ones] = cell & ~MU_CELL_ONE;
+		num_ones += (cell & MU_CELL_ONE) != 0;
+		num_lists += cell - 1 < MU_CELL_READ;
+	}
+	for (i = 0; i < num_ones; i++)
+		reach(marker, ones[i]);
+	mu_deadline_passed(&marker->deadline, 8 * num_ones);
+	for (i = 0; i < num_lists; i++) {
+		cell = cells[lists[i]];
+		if (cell == MU_CELL_READ)
+			follow_cell(marker, lists[i]);
+		else
+			follow_list(marker, lists[i], cell - 1);
+	}
+}
+
 void
 mu_marker_follow_word(struct mu_marker *marker, uint32_t first, uint64_t nodes)
 {
-	bool dense = mu_popcount(nodes) >= DENSE;
+	bool dense =
+	    marker->graph->cells != NULL && mu_popcount(nodes) >= DENSE;
 	uint32_t node, cell;
 
+	if (dense && marker->found != NULL) {
+		follow_dense(marker, first, nodes);
+		return;
+	}
 	for (; nodes != 0; nodes &= nodes - 1) {
 		node = first + (uint32_t)__builtin_ctzll(nodes);
 		cell = mu_graph_cell(marker->graph, node);

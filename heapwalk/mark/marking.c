@@ -33,31 +33,16 @@ found_by_any(const struct mu_marking *marking, size_t word)
 	return bits;
 }
 
-/* Mark the found nodes of word I. Returns the marks of its 64 nodes. */
-static inline uint64_t
-mark_found(const struct mu_marking *marking, size_t i)
-{
-	struct mu_blocks *blocks = marking->graph->blocks;
-	uint32_t first = (uint32_t)(i * WORD_NODES);
-	uint64_t marked = mu_marks_from(blocks, first);
-	uint64_t fresh = found_by_any(marking, i) & ~marked;
-
-	marked |= fresh;
-	for (; fresh != 0; fresh &= fresh - 1)
-		mu_blocks_mark(
-		    blocks, first + (uint32_t)__builtin_ctzll(fresh));
-	return marked;
-}
-
 /*
- * Follow the nodes of word I that are marked but not followed. Returns their
+ * Follow the nodes of word I that are in MARKED but not followed. Returns their
  * number.
  */
 static inline size_t
-sweep_word(const struct mu_marking *marking, struct mu_marker *marker, size_t i)
+sweep_word(const struct mu_marking *marking, struct mu_marker *marker, size_t i,
+    uint64_t marked)
 {
 	struct mu_blocks *blocks = marking->graph->blocks;
-	uint64_t fresh = mark_found(marking, i) & ~blocks->followed[i];
+	uint64_t fresh = marked & ~blocks->followed[i];
 
 	if (fresh == 0)
 		return 0;
@@ -66,12 +51,20 @@ sweep_word(const struct mu_marking *marking, struct mu_marker *marker, size_t i)
 	return mu_popcount(fresh);
 }
 
+static inline uint64_t
+marks_of(const struct mu_marking *marking, size_t i)
+{
+	return mu_marks_from(
+	    marking->graph->blocks, (uint32_t)(i * WORD_NODES));
+}
+
 static void
 sweep_some(void *ctx, unsigned worker)
 {
 	struct mu_marking *marking = ctx;
 	size_t words = marking->words, i, end, count = 0;
 	struct mu_marker marker;
+	uint64_t marked;
 
 	mu_marker_open(&marker, marking->graph, marking->deadline_ns);
 	if (worker < marking->num_found)
@@ -82,8 +75,12 @@ sweep_some(void *ctx, unsigned worker)
 		if (i >= words)
 			break;
 		end = i + UNIT_WORDS < words ? i + UNIT_WORDS : words;
-		for (; i < end; i++)
-			count += sweep_word(marking, &marker, i);
+		for (; i < end; i++) {
+			marked = found_by_any(marking, i);
+			if (marking->by_marks)
+				marked |= marks_of(marking, i);
+			count += sweep_word(marking, &marker, i, marked);
+		}
 	}
 	mu_marker_drain(&marker);
 	__atomic_fetch_add(&marking->followed, count, __ATOMIC_RELAXED);
@@ -128,10 +125,12 @@ sweep_all(struct mu_marking *marking)
 	if (most > count)
 		most = (unsigned)count;
 	open_found(marking, most);
+	marking->by_marks = true;
 	while (sweep(marking, most))
-		;
+		marking->by_marks = marking->num_found == 0;
 	for (i = 0; i < marking->words; i++)
-		mark_found(marking, i);
+		mu_marks_add(marking->graph->blocks, (uint32_t)(i * WORD_NODES),
+		    found_by_any(marking, i));
 }
 
 /*
@@ -148,8 +147,8 @@ follow_upwards(struct mu_marking *marking)
 
 	mu_marker_open(&marker, marking->graph, marking->deadline_ns);
 	for (i = 0; i < marking->words && !marker.deadline.passed; i++) {
-		for (round = 0;
-		     round < ROUNDS && sweep_word(marking, &marker, i) > 0;
+		for (round = 0; round < ROUNDS &&
+		     sweep_word(marking, &marker, i, marks_of(marking, i)) > 0;
 		     round++)
 			mu_marker_drain(&marker);
 		mu_deadline_passed(&marker.deadline, 1);
@@ -179,7 +178,7 @@ follow(struct mu_marking *marking)
 	for (i = 0; marking->scan && i < words && !marker.deadline.passed &&
 	     !marker.full;
 	     i++) {
-		if (sweep_word(marking, &marker, i) > 0)
+		if (sweep_word(marking, &marker, i, marks_of(marking, i)) > 0)
 			mu_marker_drain(&marker);
 		mu_deadline_passed(&marker.deadline, 1);
 	}

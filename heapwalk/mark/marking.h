@@ -33,6 +33,7 @@ struct mu_marking {
 	 */
 	uint64_t *found;
 	size_t words, num_found;
+	bool by_marks; /* the sweep follows marked nodes, not only found ones */
 
 	size_t next;     /* next unit of work of a sweep */
 	size_t followed; /* nodes that the last sweep followed */
