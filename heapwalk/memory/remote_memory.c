@@ -13,6 +13,22 @@
 
 #define SEEK_TO_END 2 /* SEEK_END of linux/fs.h */
 
+/*
+ * Pages of files only if they are in RANGE itself, not for the rest of a unit:
+ * to read one may take as long as its file system likes.
+ */
+static bool
+fill(struct mu_remote_memory *remote, struct mu_remote_group *group,
+    struct mu_range range)
+{
+	struct mu_range part;
+
+	return mu_remote_fill(remote, group, range, MU_REMOTE_WRITTEN) &&
+	    (!mu_remote_run(
+		 remote, group, MU_REMOTE_UNCHANGED, range, &part) ||
+		mu_remote_fill(remote, group, range, MU_REMOTE_UNCHANGED));
+}
+
 static const void *
 remote_view(struct mu_memory *memory, uintptr_t address, size_t size)
 {
@@ -29,8 +45,7 @@ remote_view(struct mu_memory *memory, uintptr_t address, size_t size)
 	    group->range.end < range.end)
 		return NULL;
 	if (remote->window.ring == NULL
-		? !mu_remote_fill(remote, group, range, MU_REMOTE_WRITTEN) ||
-		    !mu_remote_fill(remote, group, range, MU_REMOTE_UNCHANGED)
+		? !fill(remote, group, range)
 		: remote->detached)
 		return NULL;
 	return group->base + (address - group->range.begin);

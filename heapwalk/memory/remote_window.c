@@ -150,9 +150,24 @@ make_room(struct mu_remote_window *window, size_t size)
 	return true;
 }
 
+/* True for a page of a private file that the process has not written. */
+static bool
+is_of_file(const struct mu_remote_window *window,
+    const struct mu_remote_group *group, size_t page)
+{
+	const struct mu_mapping *mapping;
+
+	if (mu_bit(group->written, page))
+		return false;
+	mapping = mu_remote_mapping(window->remote,
+	    group->range.begin + page * window->remote->page_size);
+	return mapping != NULL && mapping->inode != 0 && !mapping->shared;
+}
+
 /*
  * Choose what to read around PAGE: twice as much as is present before it, up to
- * the next page that is present.
+ * the next page that is present. To read a page of a file may take as long as
+ * its file system likes, so it is not read along with pages of the process.
  */
 static void
 choose(const struct mu_remote_window *window, struct mu_remote_group *group,
@@ -162,9 +177,11 @@ choose(const struct mu_remote_window *window, struct mu_remote_group *group,
 	size_t least = LEAST > size ? LEAST / size : 1;
 	size_t most = window->largest / size, pages, begin = page, end, before;
 	size_t room = (window->size - window->head % window->size) / size;
+	bool of_file = is_of_file(window, group, page);
 
 	pages = mu_range_size(group->range) / size;
-	while (begin % least != 0 && !mu_bit(group->taken, begin - 1))
+	while (begin % least != 0 && !mu_bit(group->taken, begin - 1) &&
+	    is_of_file(window, group, begin - 1) == of_file)
 		begin--;
 	for (before = 0; before < most && before < begin &&
 	     mu_bit(group->taken, begin - 1 - before);)
@@ -183,7 +200,8 @@ choose(const struct mu_remote_window *window, struct mu_remote_group *group,
 		begin = page;
 	if (end - begin > room)
 		end = begin + room;
-	for (pages = page; pages < end && !mu_bit(group->taken, pages);)
+	for (pages = page; pages < end && !mu_bit(group->taken, pages) &&
+	     is_of_file(window, group, pages) == of_file;)
 		pages++;
 	*piece = (struct mu_remote_piece) {
 		.group = group,

@@ -9,6 +9,7 @@
 #define SMALL ((size_t)1 << 20)
 #define LARGE ((size_t)8 << 20)
 #define SLOW ((size_t)64 << 20)
+#define FILE_PAGES 64
 #define PAGES 4096 /* 16 MiB: as many as several workers share */
 
 struct fixture {
@@ -16,6 +17,7 @@ struct fixture {
 	int memory, pagemap;
 	char *area;  /* PAGES, some of them written */
 	char *holes; /* three mappings that touch, the middle one PROT_NONE */
+	char *file;  /* FILE_PAGES of one, the middle one written */
 	char *shared, *large, *slow;
 	struct mu_snapshot snap;
 	struct mu_remote_memory remote;
@@ -44,6 +46,22 @@ is_written(size_t i)
 	return i % 7 == 3 || (i >= 1000 && i < 1800);
 }
 
+static char *
+map_file(void)
+{
+	FILE *file = tmpfile();
+	char *at;
+
+	ck_assert_ptr_nonnull(file);
+	ck_assert_int_eq(ftruncate(fileno(file), FILE_PAGES * PAGE), 0);
+	at = mmap(NULL, FILE_PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE,
+	    fileno(file), 0);
+	ck_assert_ptr_ne(at, MAP_FAILED);
+	fclose(file);
+	at[FILE_PAGES / 2 * PAGE] = 'w';
+	return at;
+}
+
 static void
 write_memory(void)
 {
@@ -62,6 +80,7 @@ write_memory(void)
 	fixture.shared[PAGE] = 's';
 	fixture.large = map(LARGE, MAP_SHARED);
 	fixture.large[PAGE] = 'l';
+	fixture.file = map_file();
 }
 
 static int
@@ -241,6 +260,17 @@ START_TEST(constants_are_seen)
 	ck_assert_str_eq(seen, constant);
 	/* As the file has it. */
 	ck_assert(!populated(constant, sizeof(constant), &part));
+}
+
+/* A page of a file may be on a mount that does not answer. */
+START_TEST(files_are_read_when_asked_for)
+{
+	size_t before = fixture.remote.read;
+
+	ck_assert_int_eq(*view(fixture.file + FILE_PAGES / 2 * PAGE, 1), 'w');
+	ck_assert_uint_eq(fixture.remote.read - before, PAGE);
+	ck_assert_int_eq(*view(fixture.file, 1), 0);
+	ck_assert_uint_gt(fixture.remote.read - before, PAGE);
 }
 
 START_TEST(shared_memory_is_seen)
@@ -570,6 +600,7 @@ add_both(TCase *tcase)
 	tcase_add_test(tcase, what_is_populated);
 	tcase_add_test(tcase, nothing_is_not_populated);
 	tcase_add_test(tcase, constants_are_seen);
+	tcase_add_test(tcase, files_are_read_when_asked_for);
 	tcase_add_test(tcase, shared_memory_is_seen);
 	tcase_add_test(tcase, known_parts_are_seen);
 	tcase_add_test(tcase, parts_that_overlap_are_read);
