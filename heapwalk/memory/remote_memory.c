@@ -24,8 +24,7 @@ fill(struct mu_remote_memory *remote, struct mu_remote_group *group,
 	struct mu_range part;
 
 	return mu_remote_fill(remote, group, range, MU_REMOTE_WRITTEN) &&
-	    (!mu_remote_run(
-		 remote, group, MU_REMOTE_UNCHANGED, range, &part) ||
+	    (!mu_remote_run(remote, group, MU_REMOTE_UNCHANGED, range, &part) ||
 		mu_remote_fill(remote, group, range, MU_REMOTE_UNCHANGED));
 }
 
@@ -44,9 +43,8 @@ remote_view(struct mu_memory *memory, uintptr_t address, size_t size)
 	if (group == NULL || group->range.begin > address ||
 	    group->range.end < range.end)
 		return NULL;
-	if (remote->window.ring == NULL
-		? !fill(remote, group, range)
-		: remote->detached)
+	if (remote->window.ring == NULL ? !fill(remote, group, range)
+					: remote->detached)
 		return NULL;
 	return group->base + (address - group->range.begin);
 }

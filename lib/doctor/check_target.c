@@ -123,10 +123,26 @@ check_rights(
 	", for a disk, a network file system or a vfork()ed child, " \
 	"and cannot be stopped"
 
+/* In a cgroup of version 1 all threads are in uninterruptible sleep. */
+static void
+check_frozen(
+    const struct mu_doctor_target *target, struct mu_findings *findings)
+{
+	bool asleep = target->sleeping > 0;
+
+	mu_finding_add(findings, asleep ? MU_BLOCKER : MU_WARNING, "frozen",
+	    "process %d is frozen by its cgroup, as by docker pause: %s",
+	    target->pid,
+	    asleep ? "it cannot be stopped; let it run"
+		   : "no copy of it can be made; its memory is read");
+}
+
 static void
 check_state(const struct mu_doctor_target *target, struct mu_findings *findings)
 {
-	if (target->sleeping >= target->threads ||
+	if (target->is_frozen)
+		check_frozen(target, findings);
+	else if (target->sleeping >= target->threads ||
 	    target->sleeping > MU_ASLEEP_MAX)
 		mu_finding_add(findings, MU_BLOCKER, "sleep",
 		    "%zu of %zu threads %s in uninterruptible sleep" ASLEEP_FOR

@@ -42,6 +42,7 @@ struct mu_doctor_target {
 	char state;        /* as in /proc/PID/stat; 0 = not known */
 	bool is_kernel;
 	size_t threads, sleeping; /* in uninterruptible sleep for 60 ms */
+	bool is_frozen;
 	size_t ended_calls; /* threads in a call that every stop interrupts */
 	struct mu_refusal_facts refusal;
 	int mem_error; /* positive errno of opening /proc/PID/mem */

@@ -261,6 +261,7 @@ mu_doctor_target_read(struct mu_doctor_target *target, pid_t pid)
 	if (target->is_kernel || target->state == 'Z' || target->state == 'X')
 		return;
 	target->sleeping = count_sleepers(pid);
+	target->is_frozen = mu_pause_is_frozen(target->living);
 	target->ended_calls = count_ended_calls(pid);
 	target->mappings = count_mappings(target->living);
 	target->held = mu_pause_bytes(target->living);

@@ -230,17 +230,6 @@ struct life {
 	bool stuck;        /* it slept longer */
 };
 
-static bool
-waits_for_userfaultfd(pid_t pid)
-{
-	static const char function[] = "userfaultfd_";
-	char path[32], text[64];
-
-	mu_text_format(path, sizeof(path), "/proc/%d/wchan", pid);
-	return mu_procfs_read(path, text, sizeof(text)) > 0 &&
-	    strncmp(text, function, sizeof(function) - 1) == 0;
-}
-
 /*
  * A fork of memory that is registered with a userfaultfd waits until its events
  * have been read, perhaps by a thread that is stopped. Once the stop has used
@@ -255,7 +244,7 @@ is_stuck(const struct mu_image *image, struct life *life, uint64_t now)
 	    mu_proc_state(image->stop.collector, image->stop.collector) != 'D')
 		life->stuck_ns = now + STUCK_NS;
 	return now >= life->stuck_ns ||
-	    waits_for_userfaultfd(image->stop.collector);
+	    mu_proc_sleeps_in(image->stop.collector, "userfaultfd_");
 }
 
 /* Wait while it is in PHASE. Returns the next phase. */

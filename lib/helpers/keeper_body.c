@@ -213,6 +213,12 @@ foresee_copy(struct mu_keeper_self *self, size_t num_threads)
 		ns *= MU_COPY_MARGIN;
 	self->fork_ns = ns;
 	ns += mu_copy_pause_beside(most);
+	if (mu_pause_is_frozen(tid))
+		return avoid_copy(self,
+		    mu_why(why, MU_ERR_BUSY,
+			"process %d is frozen by its cgroup, as by docker pause,"
+			" and makes no system call" MU_CURE "let it run",
+			target));
 	if (self->forked.watched && mu_pause_fork_waits(tid))
 		return avoid_copy(self,
 		    mu_why(why, MU_ERR_BUSY,

@@ -105,9 +105,26 @@ visit_thread(void *ctx, int tid)
 	return true;
 }
 
+/*
+ * do_freezer_trap() in kernel/signal.c, which is mostly inlined in
+ * get_signal(), and __refrigerator() in kernel/freezer.c.
+ */
+bool
+mu_pause_is_frozen(pid_t tid)
+{
+	return mu_proc_sleeps_in(tid, "get_signal") ||
+	    mu_proc_sleeps_in(tid, "do_freezer_trap") ||
+	    mu_proc_sleeps_in(tid, "__refrigerator");
+}
+
 enum mu_status
 mu_pause_sleeps(pid_t pid, pid_t tid, struct mu_why *why)
 {
+	if (mu_pause_is_frozen(tid))
+		return mu_why(why, MU_ERR_TIMEOUT,
+		    "process %d is frozen by its cgroup, as by docker pause,"
+		    " and cannot be stopped" MU_CURE "let it run",
+		    pid);
 	return mu_why(why, MU_ERR_TIMEOUT,
 	    "thread %d of process %d is in uninterruptible sleep (state D), for"
 	    " a disk or in vfork(): all others would stay stopped until that is"

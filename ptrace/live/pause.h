@@ -31,6 +31,13 @@ enum mu_status mu_pause_await_interruptible(
 enum mu_status mu_pause_sleeps(pid_t pid, pid_t tid, struct mu_why *why);
 
 /*
+ * True if the cgroup of thread TID is frozen, as docker pause does. In version
+ * 2 the thread can be stopped, but makes no call; in version 1 it is in
+ * uninterruptible sleep.
+ */
+bool mu_pause_is_frozen(pid_t tid);
+
+/*
  * The number of seccomp filters that process PID began with, as far as can be
  * seen: as many as its parent has, or the one of a container's runtime, which
  * permits restart_syscall(2).

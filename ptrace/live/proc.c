@@ -285,6 +285,16 @@ mu_proc_state(pid_t pid, pid_t tid)
 	return (unsigned char)paren[2];
 }
 
+bool
+mu_proc_sleeps_in(pid_t tid, const char *function)
+{
+	char path[32], text[64];
+
+	mu_text_format(path, sizeof(path), "/proc/%d/wchan", tid);
+	return mu_procfs_read(path, text, sizeof(text)) > 0 &&
+	    strncmp(text, function, strlen(function)) == 0;
+}
+
 #define OVER_NAP_NS (20 * MU_NS_PER_MS)
 
 bool

@@ -112,6 +112,12 @@ mu_proc_ended(int state)
 }
 
 /*
+ * True if thread TID sleeps in a function of the kernel whose name begins with
+ * FUNCTION (/proc/PID/wchan).
+ */
+bool mu_proc_sleeps_in(pid_t tid, const char *function);
+
+/*
  * A thread of PID that has not ended, through which /proc shows the memory: PID
  * itself or, if the leader ended before its threads, another one. PID if there
  * is none.
