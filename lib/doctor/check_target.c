@@ -274,7 +274,7 @@ check_pause(const struct mu_doctor_machine *machine,
 	uint64_t copy_ns = target->copy_ns + mu_copy_pause_beside(most);
 	struct mu_why why;
 
-	read_ns = mu_pause_ns(target->held);
+	read_ns = mu_pause_read_ns(target->held, target->mappings);
 	if (!is_read(machine, target) && copy_ns <= most) {
 		add_fine_pause(target, target->copy_ns, findings);
 		check_dontfork(target, findings);

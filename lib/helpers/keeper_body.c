@@ -21,11 +21,13 @@
 #include "ptrace/live/threads.h"
 
 /*
- * Stack that is touched before the stop, and arena per thread and in all: if
- * memory ran out during the stop the keeper would die there.
+ * Stack that is touched before the stop, and arena per thread, per mapping that
+ * is listed then, and in all: if memory ran out during the stop the keeper
+ * would die there.
  */
 #define STACK_TOUCHED ((size_t)64 << 10)
 #define ARENA_OF_THREAD ((size_t)2 << 10)
+#define ARENA_OF_MAPPING ((size_t)512)
 #define ARENA_TOUCHED ((size_t)256 << 10)
 
 /*
@@ -87,9 +89,12 @@ expect_beside(struct mu_keeper_self *self)
 static void
 touch_arena(struct mu_keeper_self *self, size_t num_threads)
 {
+	size_t mappings =
+	    self->method == MU_KEEPER_READ ? self->result->shared.all : 0;
+
 	mu_arena_touch(&self->work->arena,
 	    ARENA_TOUCHED + num_threads * ARENA_OF_THREAD +
-		expect_beside(self));
+		mappings * ARENA_OF_MAPPING + expect_beside(self));
 }
 
 static void
@@ -178,7 +183,7 @@ avoid_copy(struct mu_keeper_self *self, enum mu_status status)
 {
 	if (self->method == MU_KEEPER_FORK ||
 	    (status == MU_ERR_TIMEOUT &&
-		mu_pause_ns(self->bytes) > self->asked->max_pause_ns)) {
+		self->read_ns > self->asked->max_pause_ns)) {
 		self->result->why = self->result->not_forked;
 		return status;
 	}
@@ -195,7 +200,7 @@ worth_another_copy(const struct mu_keeper_self *self)
 {
 	return self->asked->late_copies < 2 &&
 	    (self->method == MU_KEEPER_FORK ||
-		mu_pause_ns(self->bytes) > self->asked->max_pause_ns);
+		self->read_ns > self->asked->max_pause_ns);
 }
 
 static enum mu_status
@@ -205,6 +210,11 @@ foresee_copy(struct mu_keeper_self *self, size_t num_threads)
 	struct mu_why *why = &self->result->not_forked;
 	uint64_t most = self->asked->max_pause_ns, ns;
 
+	/* smaps would take 3 us for each, under the lock of its memory. */
+	ns = mu_copy_pause_ns(num_threads, self->result->shared.all, 0);
+	if (ns > most && self->method == MU_KEEPER_AUTO &&
+	    self->read_ns <= most)
+		return avoid_copy(self, mu_pause_too_long(target, 0, ns, why));
 	ns = mu_copy_pause_of(tid, num_threads, self->result->shared.all,
 	    self->lender.tid != 0, &self->forked);
 	if (ns < self->asked->copied_ns && !worth_another_copy(self))
@@ -239,15 +249,16 @@ foresee(struct mu_keeper_self *self, struct mu_threads *threads)
 	enum mu_status status;
 
 	self->bytes = mu_pause_bytes(mu_proc_living(target));
+	self->read_ns = mu_pause_read_ns(self->bytes, self->result->shared.all);
 	if (self->method != MU_KEEPER_READ) {
 		status = foresee_copy(self, threads->count);
 		if (status != MU_OK)
 			return status;
 	}
 	if (self->method == MU_KEEPER_READ &&
-	    mu_pause_ns(self->bytes) > self->asked->max_pause_ns)
+	    self->read_ns > self->asked->max_pause_ns)
 		return mu_pause_too_long(
-		    target, self->bytes, 2 * mu_pause_ns(self->bytes), why);
+		    target, self->bytes, 2 * self->read_ns, why);
 	status = mu_pause_await_interruptible(
 	    target, &threads->filtered, &self->asleep, why);
 	if (status == MU_OK && self->asleep.count >= threads->count)
@@ -337,7 +348,7 @@ open_copy(struct mu_keeper_self *self)
 		return report_unread(self,
 		    self->copy_memory < 0 ? -self->copy_memory
 					  : -self->copy_pagemap);
-	status = mu_keeper_read_mappings(self, pid);
+	status = mu_keeper_read_mappings(self, pid, 0);
 	if (status == MU_OK &&
 	    !mu_shared_pages_merge(&self->result->shared,
 		&self->work->snap.mappings, &self->work->snap.num_mappings))

@@ -26,7 +26,8 @@ struct mu_keeper_self {
 	struct mu_copy_budget budget;  /* for a copy */
 	enum mu_status has_room;
 	enum mu_keeper_method method;
-	uint64_t bytes; /* that would have to be read */
+	uint64_t bytes;   /* that would have to be read */
+	uint64_t read_ns; /* estimated time for that */
 	struct mu_forked forked;
 	uint64_t fork_ns; /* estimated time for a copy */
 	bool parted;      /* the copy has no files of the process any more */
@@ -52,7 +53,8 @@ enum mu_status mu_keeper_stop_and_take(struct mu_keeper_self *self,
     struct mu_threads *threads, const struct mu_kernel_files *files);
 
 /* Read the mappings of process PID into the snapshot. */
-enum mu_status mu_keeper_read_mappings(struct mu_keeper_self *self, pid_t pid);
+enum mu_status mu_keeper_read_mappings(
+    struct mu_keeper_self *self, pid_t pid, uint64_t until_ns);
 
 /* Send MESSAGE to the command. Returns false if it is gone. */
 bool mu_keeper_send(

@@ -25,9 +25,10 @@
 #define SPARE_NS (50 * 1000 * 1000ull)
 
 enum mu_status
-mu_keeper_read_mappings(struct mu_keeper_self *self, pid_t pid)
+mu_keeper_read_mappings(
+    struct mu_keeper_self *self, pid_t pid, uint64_t until_ns)
 {
-	return mu_mappings_read(pid, &self->work->snap.mappings,
+	return mu_mappings_read_until(pid, until_ns, &self->work->snap.mappings,
 	    &self->work->snap.num_mappings, &self->work->arena,
 	    &self->result->why);
 }
@@ -44,13 +45,26 @@ mu_keeper_send(struct mu_keeper_self *self, enum mu_keeper_message message)
 	return mu_keeper_socket_send(self->work->socket, message, fds, count);
 }
 
+static enum mu_status
+was_late(struct mu_keeper_self *self)
+{
+	uint64_t needed = self->read_ns;
+
+	self->result->stopped_long = true;
+	if (needed < 2 * self->asked->max_pause_ns)
+		needed = 2 * self->asked->max_pause_ns;
+	if (needed < self->work->read_ns)
+		needed = self->work->read_ns;
+	return mu_pause_too_long(
+	    self->asked->target, self->bytes, needed, &self->result->why);
+}
+
 /* The command does the reading, since the memory is for it. */
 static enum mu_status
 await_reading(struct mu_keeper_self *self)
 {
 	enum mu_keeper_message message = MU_KEEPER_CLOSED;
 	int fds[MU_KEEPER_SOCKET_FDS];
-	uint64_t needed;
 
 	if (mu_keeper_send(self, MU_KEEPER_READ_NOW))
 		message = mu_keeper_socket_receive(
@@ -61,14 +75,7 @@ await_reading(struct mu_keeper_self *self)
 	if (message != MU_KEEPER_TIMEOUT && self->work->read_ns == 0 &&
 	    mu_sys_now_ns() < self->work->stop_ns)
 		return MU_OK;
-	self->result->stopped_long = true;
-	needed = mu_pause_ns(self->bytes);
-	if (needed < 2 * self->asked->max_pause_ns)
-		needed = 2 * self->asked->max_pause_ns;
-	if (needed < self->work->read_ns)
-		needed = self->work->read_ns;
-	return mu_pause_too_long(
-	    self->asked->target, self->bytes, needed, &self->result->why);
+	return was_late(self);
 }
 
 /* Collect everything that is needed while the target is stopped. */
@@ -78,7 +85,7 @@ read_target(struct mu_keeper_self *self, const struct mu_threads *threads)
 	enum mu_status status;
 	pid_t tid;
 	int state;
-	uint64_t needed = mu_pause_ns(self->bytes);
+	uint64_t needed = self->read_ns;
 	uint64_t end_ns = mu_sys_now_ns() + needed;
 
 	/* The rest of the time: stopping the threads took some. */
@@ -89,9 +96,10 @@ read_target(struct mu_keeper_self *self, const struct mu_threads *threads)
 		    end_ns - threads->begin_ns + needed, &self->result->why);
 	}
 	self->result->method_used = MU_KEEPER_READ;
-	status = mu_keeper_read_mappings(self, threads->tracees[0].tid);
+	status = mu_keeper_read_mappings(
+	    self, threads->tracees[0].tid, self->work->stop_ns);
 	if (status != MU_OK)
-		return status;
+		return status == MU_ERR_TIMEOUT ? was_late(self) : status;
 	status = await_reading(self);
 	if (status != MU_OK)
 		return status;
@@ -261,7 +269,8 @@ take_beside(struct mu_keeper_self *self, size_t num_threads)
 
 	if (mu_mappings_pages(tid) != mu_mappings_pages(copy))
 		status = mu_shared_pages_compare(
-		    shared, tid, copy, &self->result->why);
+		    shared, tid, copy, last_ns, &self->result->why);
+	self->result->stopped_long = status == MU_ERR_TIMEOUT;
 	if (status == MU_OK)
 		mu_shared_pages_take(shared, end_ns, last_ns);
 	return status;

@@ -123,8 +123,8 @@ add_missing(struct mu_shared_pages *pages, const struct mu_mapping *mapping,
 }
 
 enum mu_status
-mu_shared_pages_compare(
-    struct mu_shared_pages *pages, pid_t tid, pid_t copy, struct mu_why *why)
+mu_shared_pages_compare(struct mu_shared_pages *pages, pid_t tid, pid_t copy,
+    uint64_t until_ns, struct mu_why *why)
 {
 	struct mu_mapping *had, *has;
 	const struct mu_mapping *at;
@@ -132,10 +132,11 @@ mu_shared_pages_compare(
 	struct mu_range rest, gap;
 	enum mu_status status;
 
-	status = mu_mappings_read(tid, &had, &num_had, pages->arena, why);
+	status = mu_mappings_read_until(
+	    tid, until_ns, &had, &num_had, pages->arena, why);
 	if (status == MU_OK)
-		status =
-		    mu_mappings_read(copy, &has, &num_has, pages->arena, why);
+		status = mu_mappings_read_until(
+		    copy, until_ns, &has, &num_has, pages->arena, why);
 	if (status != MU_OK)
 		return status;
 	pages->missing = mu_arena_alloc(

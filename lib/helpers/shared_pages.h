@@ -96,11 +96,11 @@ bool mu_shared_pages_sift(
 
 /*
  * During the stop, if process COPY does not have everything that the process of
- * thread TID has mapped: find what is missing. MU_ERR_NO_MEMORY, and errors of
- * reading the mappings of the two.
+ * thread TID has mapped: find what is missing, until UNTIL_NS.
+ * MU_ERR_NO_MEMORY, and errors of reading the mappings of the two.
  */
-enum mu_status mu_shared_pages_compare(
-    struct mu_shared_pages *pages, pid_t tid, pid_t copy, struct mu_why *why);
+enum mu_status mu_shared_pages_compare(struct mu_shared_pages *pages, pid_t tid,
+    pid_t copy, uint64_t until_ns, struct mu_why *why);
 
 /*
  * During the stop: read what the process has touched, until END_NS

@@ -192,6 +192,9 @@ unreadable(pid_t pid, long error, struct mu_why *why)
 	if (error == -ENOMEM)
 		return mu_why(why, MU_ERR_NO_MEMORY,
 		    "no memory for the maps of process %d", pid);
+	if (error == -ETIME)
+		return mu_why(why, MU_ERR_TIMEOUT,
+		    "the maps of process %d were not read in time", pid);
 	if (error == -ESRCH || mu_sys_kill(pid, 0) == -ESRCH)
 		return mu_why(
 		    why, MU_ERR_TARGET_GONE, "process %d has ended", pid);
@@ -207,10 +210,11 @@ unreadable(pid_t pid, long error, struct mu_why *why)
 }
 
 enum mu_status
-mu_mappings_read(pid_t pid, struct mu_mapping **mappings, size_t *count,
-    struct mu_arena *arena, struct mu_why *why)
+mu_mappings_read_until(pid_t pid, uint64_t until_ns,
+    struct mu_mapping **mappings, size_t *count, struct mu_arena *arena,
+    struct mu_why *why)
 {
-	struct mu_proc_text text = { .arena = arena };
+	struct mu_proc_text text = { .arena = arena, .until_ns = until_ns };
 	enum mu_status status = MU_ERR_NO_PROC;
 	char path[32];
 	long error;
@@ -229,6 +233,13 @@ mu_mappings_read(pid_t pid, struct mu_mapping **mappings, size_t *count,
 		return mu_why(why, MU_ERR_TARGET_GONE,
 		    "process %d has no memory; it has ended", pid);
 	return status;
+}
+
+enum mu_status
+mu_mappings_read(pid_t pid, struct mu_mapping **mappings, size_t *count,
+    struct mu_arena *arena, struct mu_why *why)
+{
+	return mu_mappings_read_until(pid, 0, mappings, count, arena, why);
 }
 
 /* fs/proc/array.c, proc_pid_statm(): the first number is mm->total_vm. */

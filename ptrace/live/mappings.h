@@ -32,6 +32,11 @@ enum mu_status mu_mappings_parse(const char *text, size_t length,
 enum mu_status mu_mappings_read(pid_t pid, struct mu_mapping **mappings,
     size_t *count, struct mu_arena *arena, struct mu_why *why);
 
+/* The same until UNTIL_NS, for a stop: 65,000 take 0.3 s on a busy machine. */
+enum mu_status mu_mappings_read_until(pid_t pid, uint64_t until_ns,
+    struct mu_mapping **mappings, size_t *count, struct mu_arena *arena,
+    struct mu_why *why);
+
 /*
  * The number of pages that the process of thread TID has mapped; 0 if not
  * known.

@@ -66,6 +66,13 @@ mu_pause_ns(uint64_t bytes)
 	return bytes;
 }
 
+/* The same with a list of all MAPPINGS, each of which may have to be asked. */
+static inline uint64_t
+mu_pause_read_ns(uint64_t bytes, size_t mappings)
+{
+	return mu_pause_ns(bytes) + mappings * 1000;
+}
+
 /*
  * The same for memory of which few pages are kept. Measured: 5 to 9 GB/s with
  * two workers.

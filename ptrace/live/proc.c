@@ -35,9 +35,10 @@ mu_proc_read_open(struct mu_proc_text *text, int fd)
 
 	text->length = 0;
 	do {
-		n = -ENOMEM;
+		if (text->until_ns != 0 && mu_sys_now_ns() >= text->until_ns)
+			return -ETIME;
 		if (!make_room(text))
-			break;
+			return -ENOMEM;
 		n = mu_sys_read(
 		    fd, text->text + text->length, text->max - text->length);
 		if (n > 0)

@@ -17,17 +17,18 @@
 
 /*
  * A buffer that can be used for many files. Initialise to zero, except the
- * arena.
+ * arena, and UNTIL_NS if there is a limit.
  */
 struct mu_proc_text {
 	char *text; /* LENGTH bytes, not terminated */
 	size_t length, max;
 	struct mu_arena *arena;
+	uint64_t until_ns; /* CLOCK_MONOTONIC; 0: none */
 };
 
 /*
  * Read the whole file PATH into TEXT, replacing its contents. Returns 0 or
- * -errno; -ENOMEM if the arena is exhausted.
+ * -errno; -ENOMEM if the arena is exhausted, -ETIME if it took too long.
  */
 long mu_proc_read(struct mu_proc_text *text, const char *path);
 

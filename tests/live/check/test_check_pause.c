@@ -25,6 +25,7 @@
 #define BIG ((size_t)600 << 20)
 #define MIDDLING ((size_t)60 << 20)
 #define NUM_HELD 100
+#define NUM_MAPPINGS 60000
 #define LOST_SIZE 4000
 #define HELD_SIZE 6000
 #define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, Linux 5.14 */
@@ -215,6 +216,20 @@ be_in_long_calls(void)
 	}
 }
 
+/* Their list alone takes longer to read than the stop may last. */
+static void
+be_of_many_mappings(void)
+{
+	long page = sysconf(_SC_PAGESIZE), i;
+	char *memory = mmap(NULL, (size_t)(page * NUM_MAPPINGS), PROT_NONE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	for (i = 0; i < NUM_MAPPINGS && !shared->cannot; i += 2)
+		shared->cannot =
+		    mprotect(memory + i * page, (size_t)page, PROT_READ) != 0;
+	shared->ready = true;
+}
+
 /* The same, one after the other. */
 static void
 be_in_endless_calls(void)
@@ -309,7 +324,7 @@ be_confined(void)
 static void (*const plays[])(void) = { be_in_vfork, be_big, be_monitored,
 	be_middling, be_emptied, be_big_and_left_out, be_in_short_vforks,
 	be_in_long_vforks, be_in_long_calls, be_in_endless_calls, be_confined,
-	lose_in_vfork, be_in_vfork };
+	lose_in_vfork, be_in_vfork, be_of_many_mappings };
 
 enum play {
 	IN_VFORK,
@@ -324,7 +339,8 @@ enum play {
 	ENDLESS_CALLS,
 	CONFINED,
 	LOSS_IN_VFORK,
-	ALONE_IN_VFORK
+	ALONE_IN_VFORK,
+	MANY_MAPPINGS
 };
 
 /* A separate program: this one, with "PLAY FD" on its command line. */
@@ -556,6 +572,45 @@ TEST(too_much_to_read)
 	ck_assert_int_eq(look(&answer, MU_CHECK_STOP_AUTO, 10000), MU_OK);
 	ck_assert_str_eq(answer.stop, "fork");
 	mu_check_release(&answer);
+	end();
+}
+
+static uint64_t
+time_of_list(void)
+{
+	char path[32], buffer[65536];
+	uint64_t begin = now_ns();
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", target);
+	file = fopen(path, "r");
+	while (file != NULL && fread(buffer, 1, sizeof(buffer), file) > 0)
+		continue;
+	ck_assert_ptr_nonnull(file);
+	fclose(file);
+	return now_ns() - begin;
+}
+
+/* One look in which the keeper gets a CPU shows it. */
+TEST(list_of_mappings_is_read_within_the_pause)
+{
+	uint64_t list_ns = UINT64_MAX, pause_ns = UINT64_MAX, ns;
+	struct mu_report answer;
+	int i;
+
+	start(MANY_MAPPINGS);
+	ck_assert(!shared->cannot);
+	for (i = 0; i < 20; i++) {
+		ns = time_of_list();
+		list_ns = ns < list_ns ? ns : list_ns;
+		look(&answer, MU_CHECK_STOP_READ, 5);
+		ns = answer.info.pause_ns;
+		pause_ns = ns < pause_ns ? ns : pause_ns;
+		mu_check_release(&answer);
+	}
+	ck_assert_msg(pause_ns < 5 * MS + list_ns / 2,
+	    "%lu us, and the list alone takes %lu",
+	    (unsigned long)(pause_ns / 1000), (unsigned long)(list_ns / 1000));
 	end();
 }
 
