@@ -166,21 +166,6 @@ result(const struct mu_finding *finding, const struct mu_names *names,
 }
 
 static json_t *
-results(const struct mu_report *report, const char *root)
-{
-	json_t *array = json_array();
-	struct mu_findings findings;
-	const struct mu_finding *finding;
-	bool ok = array != NULL;
-
-	mu_findings_open(&findings, report, root);
-	while (ok && (finding = mu_findings_next(&findings)) != NULL)
-		ok = json_array_append_new(
-			 array, result(finding, &report->names, root)) == 0;
-	return mu_json_done(array, ok);
-}
-
-static json_t *
 rules(void)
 {
 	json_t *array = json_array(), *rule = json_object();
@@ -255,9 +240,9 @@ program(const struct mu_report *report)
 	return mu_json_done(object, ok);
 }
 
-static bool
-write_run(const struct mu_out *out, const struct mu_report *report,
-    const struct mu_shown *shown)
+/* All of a run but its results. */
+static json_t *
+about_run(const struct mu_report *report, const struct mu_shown *shown)
 {
 	json_t *run = json_object();
 	const char *root = shown->source_root;
@@ -268,11 +253,45 @@ write_run(const struct mu_out *out, const struct mu_report *report,
 	if (root != NULL)
 		ok &= mu_json_set(run, "originalUriBaseIds", source_root(root));
 	ok &= mu_json_set(run, "invocations", invocations(report));
-	ok &= mu_json_set(run, "results", results(report, root));
 	ok &= mu_json_set(run, "properties", program(report));
+	return mu_json_done(run, ok);
+}
+
+/* Each is written at once: there may be millions. */
+static bool
+put_results(
+    const struct mu_out *out, const struct mu_report *report, const char *root)
+{
+	struct mu_findings findings;
+	const struct mu_finding *finding;
+	bool ok = true, first = true;
+
+	mu_put(out, "\"results\": [");
+	mu_findings_open(&findings, report, root);
+	while (ok && (finding = mu_findings_next(&findings)) != NULL) {
+		mu_put(out, first ? "\n" : ",\n");
+		ok = mu_json_put(out, result(finding, &report->names, root), 0);
+		first = false;
+	}
+	mu_put(out, "]");
+	return ok;
+}
+
+static bool
+write_run(const struct mu_out *out, const struct mu_report *report,
+    const struct mu_shown *shown)
+{
+	bool ok;
+
 	if (shown->written != NULL && (*shown->written)++ > 0)
 		mu_put(out, ",\n");
-	return mu_json_put(out, mu_json_done(run, ok), JSON_INDENT(1));
+	mu_put(out, "{\n");
+	ok = mu_json_put(
+	    out, about_run(report, shown), JSON_INDENT(1) | JSON_EMBED);
+	mu_put(out, ",\n");
+	ok = ok && put_results(out, report, shown->source_root);
+	mu_put(out, "}");
+	return ok;
 }
 
 const struct mu_writer mu_writer_sarif = {

@@ -94,6 +94,36 @@ assert all(len(suite) == int(suite.get('tests')) for suite in suites)
 assert len(json.load(open(folder + 'gitlab'))) >= 1
 END
 
+name='many findings take no memory'
+cat >"$work/many.c" <<'END'
+#include <stdlib.h>
+#include <string.h>
+int main(void)
+{
+	for (size_t i = 0; i < 30000; i++)
+		memset(malloc(16 + i * 7919 % 2000), 1, 16);
+	return 0;
+}
+END
+${CC:-cc} -O0 -w -o "$work/many" "$work/many.c" || exit 1
+"$command" -q --save="$work/look" -- "$work/many" 2>"$work/answer"
+"$python" - "$command" "$work" $formats pprof json html \
+	>"$work/read" 2>&1 <<'END' || fail "$(cat "$work/read")"
+import os, subprocess, sys
+command, folder = sys.argv[1:3]
+def peak(form):
+    """In KiB."""
+    process = subprocess.Popen([command, '-q', '--limit=40000', '--by=block',
+        '--format=' + form, '-o', folder + '/written', folder + '/look'])
+    _, status, used = os.wait4(process.pid, 0)
+    assert os.waitstatus_to_exitcode(status) == 23, form
+    return used.ru_maxrss
+text = peak('text')
+for form in sys.argv[3:]:
+    most = peak(form)
+    assert most < text + 12288, f'{form}: {most} KiB, text {text}'
+END
+
 name=clean
 run 0 -- "$work/program" no leak
 like "$work/out/junit" 'tests="1" failures="0" errors="0"'
