@@ -1,6 +1,7 @@
 #include "lib/cli/answer.h"
 
 #include <bsd/string.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,22 +142,47 @@ mu_cli_fill_check(struct mu_check *check, const struct mu_cli_options *options)
 	};
 }
 
-/* --suppressions and the like, behind --baseline. */
+/* A file of groups stays empty. */
 static void
-suppress(const struct mu_cli_options *options, struct mu_report *answer)
+complain_unwritten(const char *path, int error)
+{
+	fprintf(stderr, "memunreachable: %s cannot be written: %s\n",
+	    mu_safe_argument(path).text,
+	    error == E2BIG ? "there are more groups than --limit says"
+			   : strerror(error));
+}
+
+/* --write-suppressions: what this report adds to it. */
+static void
+add_suppressions(const struct mu_cli_options *options, struct mu_report *answer)
 {
 	struct mu_suppressions *suppressed = options->suppressed;
-	int fd = options->suppressions_fd < 0
-	    ? -1
-	    : fcntl(options->suppressions_fd, F_DUPFD_CLOEXEC, 3);
+	int fd = fcntl(options->suppressions_fd, F_DUPFD_CLOEXEC, 3);
 
 	suppressed->made = fd < 0 ? NULL : fdopen(fd, "w");
 	mu_suppressions_judge(suppressed, answer);
+	if (suppressed->error == 0 &&
+	    (suppressed->made == NULL || !mu_output_flush(suppressed->made)))
+		suppressed->error = errno;
 	if (suppressed->made != NULL)
 		fclose(suppressed->made);
 	else if (fd >= 0)
 		close(fd);
 	suppressed->made = NULL;
+	if (suppressed->error == 0)
+		return;
+	(void)!ftruncate(options->suppressions_fd, 0);
+	complain_unwritten(options->write_suppressions, suppressed->error);
+}
+
+/* --suppressions and the like, behind --baseline. */
+static void
+suppress(const struct mu_cli_options *options, struct mu_report *answer)
+{
+	if (options->suppressions_fd >= 0)
+		add_suppressions(options, answer);
+	else
+		mu_suppressions_judge(options->suppressed, answer);
 }
 
 /* --baseline, --write-baseline */
@@ -169,10 +195,12 @@ judge(const struct mu_cli_options *options, struct mu_report *answer)
 		suppress(options, answer);
 }
 
-/* All reports are there. A file that cannot be written stays empty. */
+/* All reports are there. */
 static void
 end_baseline(const struct mu_cli_options *options, bool checked, FILE *out)
 {
+	int error;
+
 	if (options->suppressed != NULL && checked &&
 	    options->writer->for_people)
 		mu_suppressions_sum(options->suppressed, out);
@@ -180,8 +208,11 @@ end_baseline(const struct mu_cli_options *options, bool checked, FILE *out)
 		return;
 	if (options->writer->for_people)
 		mu_baseline_gone(options->known, out);
-	if (options->baseline_fd >= 0)
-		mu_baseline_write(options->known, options->baseline_fd);
+	if (options->baseline_fd < 0)
+		return;
+	error = mu_baseline_write(options->known, options->baseline_fd);
+	if (error != 0)
+		complain_unwritten(options->write_baseline, error);
 }
 
 static enum mu_status

@@ -184,7 +184,7 @@ mu_cli_files_commit(struct mu_cli_files *files,
 		status = commit(&options->reports->items[i].file,
 		    options->reports->items[i].path, 0600, true, status);
 	status = commit(&files->new_suppressions, options->write_suppressions,
-	    0644, true, status);
+	    0644, false, status);
 	return commit(
 	    &files->new_baseline, options->write_baseline, 0644, false, status);
 }

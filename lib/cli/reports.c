@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/term/output.h"
 #include "lib/term/safe_text.h"
 
 static enum mu_status
@@ -55,12 +56,20 @@ stream_of(struct mu_cli_report *report)
 static void
 judge(struct mu_cli_report *report, FILE *stream, bool written)
 {
-	if (stream != NULL && fclose(stream) == 0 && written)
+	int error = errno;
+
+	if (stream != NULL && written && !mu_output_flush(stream)) {
+		error = errno;
+		written = false;
+	}
+	if (stream != NULL)
+		fclose(stream);
+	if (written)
 		return;
 	report->failed = true;
 	(void)!ftruncate(report->fd, 0);
-	fprintf(stderr, "memunreachable: the report %s cannot be written\n",
-	    mu_safe_argument(report->path).text);
+	fprintf(stderr, "memunreachable: the report %s cannot be written: %s\n",
+	    mu_safe_argument(report->path).text, strerror(error));
 }
 
 void

@@ -57,7 +57,7 @@ add_options(FILE *out, const struct mu_cli_options *options)
 	if (options->max_pause_given)
 		fprintf(out, ":max_pause=%lums",
 		    (unsigned long)options->max_pause_ms);
-	if (options->limit_given)
+	if (options->limit != options->library.max_leaks)
 		fprintf(out, ":max_leaks=%zu", options->limit);
 	if (options->contents)
 		fputs(":log_contents=1", out);

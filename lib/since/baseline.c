@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "lib/term/out.h"
+#include "lib/term/output.h"
 #include "lib/term/safe_text.h"
 #include "lib/writers/group_key.h"
 #include "mu/array.h"
@@ -104,7 +105,8 @@ judge_group(struct mu_baseline *baseline, const struct mu_groups_at *at,
 	struct mu_report_baseline *judged = report->baseline;
 
 	mu_group_key(&text, at, &report->names);
-	baseline->failed |= !add(&baseline->lost, key);
+	if (!add(&baseline->lost, key))
+		baseline->error = ENOMEM;
 	judged->known[index] = has(&baseline->known, key);
 	if (!judged->known[index])
 		return;
@@ -125,11 +127,12 @@ mu_baseline_judge(struct mu_baseline *baseline, struct mu_report *report)
 		judged->known = calloc(
 		    report->entries.num_groups + 1, sizeof(*judged->known));
 	if (judged == NULL || judged->known == NULL) {
-		baseline->failed = true;
+		baseline->error = ENOMEM;
 		return;
 	}
 	judged->file = baseline->file;
-	baseline->failed |= report->groups.num_total > report->groups.count;
+	if (report->groups.num_total > report->groups.count)
+		baseline->error = E2BIG;
 	if (report->groups.count == 0)
 		return;
 	mu_groups_open(&at, &report->entries);
@@ -164,23 +167,26 @@ mu_baseline_gone(const struct mu_baseline *baseline, FILE *out)
 	}
 }
 
-bool
+int
 mu_baseline_write(struct mu_baseline *baseline, int fd)
 {
-	int copy = dup(fd);
+	int copy = dup(fd), error = baseline->error;
 	FILE *out = copy < 0 ? NULL : fdopen(copy, "w");
-	bool ok = out != NULL && !baseline->failed && fputs(HEAD, out) >= 0;
 	size_t i;
 
-	for (i = 0; ok && i < baseline->lost.count; i++)
-		ok = fprintf(out, "%s\n", baseline->lost.items[i]) > 0;
-	if (out == NULL && copy >= 0)
-		close(copy);
 	if (out != NULL)
-		ok &= fclose(out) == 0;
-	if (!ok)
+		fputs(HEAD, out);
+	for (i = 0; out != NULL && i < baseline->lost.count; i++)
+		fprintf(out, "%s\n", baseline->lost.items[i]);
+	if (error == 0 && (out == NULL || !mu_output_flush(out)))
+		error = errno;
+	if (out != NULL)
+		fclose(out);
+	else if (copy >= 0)
+		close(copy);
+	if (error != 0)
 		(void)!ftruncate(fd, 0);
-	return ok;
+	return error;
 }
 
 static void

@@ -22,7 +22,7 @@ struct mu_keys {
 struct mu_baseline {
 	const char *file;           /* NULL: nothing is known */
 	struct mu_keys known, lost; /* of the file; of all reports */
-	bool failed;                /* no memory, or groups were cut */
+	int error;                  /* an errno; E2BIG: groups were cut */
 };
 
 /* FILE may be NULL. MU_ERR_ARGUMENT with WHY. Close in any case. */
@@ -41,8 +41,8 @@ bool mu_baseline_knows_all(const struct mu_report *report);
 /* Name known groups that no report had, a line each. */
 void mu_baseline_gone(const struct mu_baseline *baseline, FILE *out);
 
-/* Write the groups of all reports to FD. Returns false if that failed. */
-bool mu_baseline_write(struct mu_baseline *baseline, int fd);
+/* Write the groups of all reports to FD. 0, or an errno and FD is empty. */
+int mu_baseline_write(struct mu_baseline *baseline, int fd);
 
 /* Accepts one that could not be opened. */
 void mu_baseline_close(struct mu_baseline *baseline);

@@ -12,6 +12,8 @@
 #include "lib/writers/groups_text.h"
 #include "mu/array.h"
 
+#define HEAD "# memunreachable suppressions: groups of lost blocks\n"
+
 static const char *const kinds[] = { "leak", "function", "module", "type",
 	"size" };
 
@@ -324,6 +326,12 @@ mu_suppressions_judge(
 
 	report->suppressed =
 	    calloc(report->entries.num_groups + 1, sizeof(*report->suppressed));
+	if (report->groups.num_total > report->groups.count)
+		suppressions->error = E2BIG;
+	if (report->suppressed == NULL)
+		suppressions->error = ENOMEM;
+	if (suppressions->made != NULL && ftell(suppressions->made) == 0)
+		fputs(HEAD, suppressions->made);
 	if (report->suppressed == NULL || report->groups.count == 0)
 		return;
 	mu_findings_open(&findings, report, NULL);

@@ -53,6 +53,7 @@ struct mu_suppressions {
 
 	bool stacks; /* a group had one */
 	FILE *made;  /* --write-suppressions; NULL: no */
+	int error;   /* an errno; E2BIG: groups were cut */
 };
 
 /*

@@ -53,4 +53,44 @@ ends 3 --suppressions="$rules" -- true
 has "$work/answer" 'line 1: expected leak:'
 ends 3 --suppressions="$work/none" -- true
 ends 2 --by=block --suppressions="$rules" -- true
+name='more than 100 groups'
+cat >"$work/many.c" <<'END'
+#include <stdlib.h>
+#include <string.h>
+int main(void)
+{
+	for (size_t size = 24; size < 24 + 150 * 16; size += 16)
+		memset(malloc(size), 1, size);
+	return 0;
+}
+END
+${CC:-cc} -O0 -w -o "$work/many" "$work/many.c" || exit 1
+ends 23 --write-suppressions="$rules" -- "$work/many"
+[ "$(grep -c ^size: "$rules")" -eq 150 ] || fail "$(grep -c ^size: "$rules")"
+ends 0 --suppressions="$rules" -- "$work/many"
+ends 23 --write-baseline="$work/known" -- "$work/many"
+ends 0 --baseline="$work/known" -- "$work/many"
+
+# An earlier file stays as it was.
+name='some groups only'
+for file in suppressions baseline; do
+	echo '# earlier' >"$work/$file"
+	ends 3 --limit=100 --write-$file="$work/$file" -- "$work/many"
+	has "$work/answer" 'written: there are more groups than --limit says'
+	[ "$(cat "$work/$file")" = '# earlier' ] || fail "$file"
+done
+
+name='no room'
+ends 23 --save="$work/look" -- "$work/many"
+for file in suppressions baseline; do
+	(
+		trap '' XFSZ
+		ulimit -f 1
+		"$command" -q --write-$file="$work/$file" "$work/look" 2>&1
+		echo "ended $?"
+	) | cat >"$work/answer"
+	has "$work/answer" "$file cannot be written: File too large"
+	has "$work/answer" 'ended 3'
+	[ "$(cat "$work/$file")" = '# earlier' ] || fail "$file"
+done
 exit $((failures > 0))
