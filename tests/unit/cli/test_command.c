@@ -68,7 +68,11 @@ TEST(recorder_is_told)
 
 TEST(only_what_was_given)
 {
-	struct mu_cli_options options = { .timeout_ms = 30000, .limit = 100 };
+	struct mu_cli_options options = {
+		.timeout_ms = 30000,
+		.limit = 100,
+		.library.max_leaks = 100,
+	};
 	char *text;
 
 	text = mu_command_environment_options(
@@ -76,6 +80,14 @@ TEST(only_what_was_given)
 	ck_assert_str_eq(
 	    text, "at_exit=1:log_records=1:log_path='/tmp/r':only_pid=4711");
 	free(text);
+	/* By another option: a baseline has all groups. */
+	options.limit = 10000;
+	text = mu_command_environment_options(
+	    NULL, &options, "/tmp/r", NULL, 1, 4711);
+	ck_assert_str_eq(text,
+	    "at_exit=1:log_records=1:max_leaks=10000:log_path='/tmp/r':only_pid=4711");
+	free(text);
+	options.limit = 100;
 	text = mu_command_environment_options(
 	    "exitcode=99:at_exit=0", &options, "/it's", NULL, 1, 0);
 	ck_assert_str_eq(text,
