@@ -37,7 +37,7 @@ SUPPORT_OBJS := $(SUPPORT_SRC:%.c=$(BUILD)/%.o)
 SUPPORT := $(BUILD)/tests/libsupport.a
 
 .PHONY: check check-unit check-stop-methods check-faults check-asan check-ubsan \
-	check-valgrind check-tsan soak bench check-releases check-suites check-field \
+	check-valgrind check-tsan soak bench check-releases check-suites check-field check-vm \
 	check-layers check-layouts check-context check-documents check-symbols \
 	check-oracles fuzz tests
 
@@ -321,6 +321,10 @@ bench: all ## measure speed, pause and memory beside others
 
 check-releases: ## the tests in Debian 11, 12, 13 and unstable (as root)
 	$(Q)sh tests/releases.sh $(RELEASES)
+
+# VM_COMMAND="sh tests/run.sh tests/live/check/crowded.sh": not all of "make check".
+check-vm: all tests ## the tests in a virtual machine, with Debian's kernel
+	$(Q)sh tests/vm.sh $(VM_COMMAND) || [ $$? -eq 77 ]
 
 # GIT_SOURCE, SQLITE_SOURCE: built trees of theirs; see the script.
 check-suites: all ## suites of git, sqlite3 and Python under the recorder
