@@ -64,11 +64,12 @@ search(struct outside *outside)
 
 /* This takes the time of the disk, which is none of the search. */
 static void
-write_core(struct mu_check_look *look)
+write_core(const struct outside *outside, struct mu_check_look *look)
 {
 	uint64_t begin_ns = mu_sys_now_ns();
 
-	mu_core_out_write(look->check->core_out, look->snap, look->check->pid);
+	mu_core_out_write(look->check->core_out, look->snap, look->check->pid,
+	    outside->ops->unlock, outside->subject);
 	look->deadline_ns += mu_sys_now_ns() - begin_ns;
 }
 
@@ -81,7 +82,7 @@ look_once(void *subject, struct mu_look *end)
 	look->changing = look->execed = false;
 	look->status = outside->ops->take(outside->subject, look);
 	if (mu_check_look_checked(look) && look->check->core_out != NULL)
-		write_core(look);
+		write_core(outside, look);
 	if (mu_check_look_checked(look) && look->execed)
 		mu_analysis_start_over(&look->analysis);
 	if (mu_check_look_checked(look))

@@ -429,7 +429,7 @@ write_all(struct writing *writing, Elf64_Phdr *segments)
 		}
 		segments[i + 1] = (Elf64_Phdr) {
 			.p_type = PT_LOAD,
-			.p_flags = access_of(&snap->mappings[i]),
+			.p_flags = segments[i + 1].p_flags,
 			.p_offset = at,
 			.p_vaddr = snap->mappings[i].range.begin,
 			.p_filesz = dumped(writing, &snap->mappings[i]),
@@ -459,9 +459,29 @@ end(struct writing *writing)
 	}
 }
 
+/*
+ * What the program has made inaccessible is written, too, but as it was: a
+ * search of the core opens it when a search of the process would.
+ */
+static void
+write_unlocked(struct writing *writing, Elf64_Phdr *segments,
+    void (*unlock)(void *subject), void *subject)
+{
+	const struct mu_snapshot *snap = writing->snap;
+	size_t i;
+
+	for (i = 0; i < snap->num_mappings; i++)
+		segments[i + 1].p_flags = access_of(&snap->mappings[i]);
+	unlock(subject);
+	write_all(writing, segments);
+	for (i = 0; i < snap->num_mappings; i++)
+		snap->mappings[i].readable =
+		    (segments[i + 1].p_flags & PF_R) != 0;
+}
+
 void
-mu_core_out_write(
-    struct mu_core_out *core, const struct mu_snapshot *snap, pid_t pid)
+mu_core_out_write(struct mu_core_out *core, const struct mu_snapshot *snap,
+    pid_t pid, void (*unlock)(void *subject), void *subject)
 {
 	struct writing writing = {
 		.core = core,
@@ -484,7 +504,7 @@ mu_core_out_write(
 	if (core->packed)
 		mu_bytes_out_open(&writing.packed, core->fd, false);
 	if (core->error == 0)
-		write_all(&writing, segments);
+		write_unlocked(&writing, segments, unlock, subject);
 	if (core->error == 0)
 		end(&writing);
 	core->written = core->error == 0;

@@ -22,9 +22,10 @@ struct mu_core_out {
 /*
  * Write SNAP, of process PID, whose files below /proc are read for what the
  * memory does not have; what was written before is replaced. A failure leaves
- * the file empty.
+ * the file empty. UNLOCK makes memory readable that the process has made
+ * inaccessible; SNAP is as before afterwards.
  */
-void mu_core_out_write(
-    struct mu_core_out *core, const struct mu_snapshot *snap, pid_t pid);
+void mu_core_out_write(struct mu_core_out *core, const struct mu_snapshot *snap,
+    pid_t pid, void (*unlock)(void *subject), void *subject);
 
 #endif

@@ -443,8 +443,7 @@ mu_core_memory_unlock(struct mu_core_memory *memory, struct mu_snapshot *snap)
 	size_t i;
 
 	for (i = 0; i < snap->num_mappings; i++, mapping++)
-		if (!mapping->readable && !mapping->shared &&
-		    mapping->name[0] != '[' &&
+		if (!mapping->readable && mapping->name[0] != '[' &&
 		    next_data(memory, i, mapping->range, &part))
 			mapping->readable = true;
 }

@@ -38,8 +38,8 @@ enum mu_status mu_core_memory_open(struct mu_core_memory *memory,
 void mu_core_memory_close(struct mu_core_memory *memory);
 
 /*
- * Like mu_memory_self_unlock(): private memory that the program had made
- * inaccessible, and that holds data, is readable from now on. Call after the
+ * Like mu_memory_self_unlock(): memory that the program had made inaccessible,
+ * and of which the core has data, is readable from now on. Call after the
  * heap has been listed.
  */
 void mu_core_memory_unlock(

@@ -95,6 +95,14 @@ report --core "$core" >"$work/answer"
 has "$work/answer" "10 × 1000 bytes"
 [ -s "$work/lost" ] || fail "nothing was lost"
 
+# Memory that the program has made inaccessible is in it.
+cc -g -O0 -I. tests/live/command/looks/closed.c -o "$work/closed" || exit 1
+hold "$work/closed"
+dump -p "$pid" --core-out "$core"
+has "$work/answer" "in 10 unreachable allocations"
+same "$core" -p "$pid"
+let_go
+
 # All files are put in their places, or none is left, whichever cannot be made.
 name="several files"
 mkdir "$work/files"
