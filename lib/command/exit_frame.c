@@ -1,229 +1,271 @@
 #include "lib/command/exit_frame.h"
 
+#include <elf.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 
+#include "lib/command/check_end.h"
+#include "lib/command/unnamed_exit.h"
+#include "lib/explain/frame_places.h"
 #include "lib/symbolize/helper.h"
 #include "mu/arch/cpu.h"
 #include "mu/arch/exit.h"
+#include "mu/arch/register_names.h"
+#include "mu/arch/registers.h"
+#include "mu/arch/unwind.h"
 #include "mu/sys.h"
 
-#define FRAMES ((size_t)64 << 10) /* upper limit for exit()'s frames, bytes */
 #define NAMES_NS (2 * MU_NS_PER_SEC)
-#define CALLS_MAX 512
+#define DEPTH 8            /* frames of libc */
+#define SAVED_MOST 16      /* words of registers in one of them */
+#define FUNCTION_MOST 4096 /* bytes of a function that is looked at */
+#define THREADS_MOST 16    /* those of a crowd keep their stack pointers */
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-/* Size of exit(), and words of its frame: see lib/state/exit_stack.c. */
-#define EXIT_BYTES 64
-#define EXIT_WORDS 8
-
-#define HANDLERS_BYTES 1024 /* of the function that calls the handlers */
-
-/* A word of the stack that is the return address of a direct call. */
-struct call {
-	size_t at; /* its index */
-	uintptr_t word, target;
-	bool passes_result;  /* of main() */
-	bool calls_handlers; /* if it is in exit() */
-};
-
-struct frames {
+struct ending {
 	struct mu_snapshot *snap;
 	struct mu_thread *thread;
-	uintptr_t begin, *words;
-	size_t num_words;
-	struct call calls[CALLS_MAX];
-	size_t num_calls;
+	struct mu_symbol_helper *helper;
+	uint64_t deadline_ns;
+	uintptr_t begin; /* where the frame of the caller does; 0: not known */
+	uintptr_t saved[DEPTH * SAVED_MOST]; /* registers of that caller */
+	size_t num_saved;
+	bool red_zone; /* may be in use */
+	bool named;    /* the program has names of functions */
 };
 
-/* A function that saves all registers, as the one that calls the handlers. */
+/* NAME without what libc's own names of a function have before and after. */
 static bool
-saves_all(const struct frames *frames, uintptr_t function)
+is_ending(const char *name)
 {
-	char code[MU_SAVING_BYTES];
+	static const char *const names[] = { "exit", "_exit", "_Exit",
+		"quick_exit", "run_exit_handlers", "abort", "raise", "gsignal",
+		"kill", "tgkill", "pthread_kill", "pthread_kill_internal",
+		"pthread_kill_implementation" };
+	static const char *const before[] = { "__GI_", "__new_", "__" };
+	size_t i, length;
 
-	return mu_sys_read_memory(frames->thread->tid, function, code,
-		   sizeof(code)) == sizeof(code) &&
-	    mu_arch_saves_all((uintptr_t)code);
-}
-
-static bool
-read_call(const struct frames *frames, uintptr_t word, struct call *call)
-{
-	char code[MU_RESULT_CALL_BYTES];
-	uintptr_t begin = word - sizeof(code);
-	uintptr_t end = (uintptr_t)code + sizeof(code);
-	const struct mu_mapping *mapping =
-	    mu_snapshot_mapping(frames->snap, begin);
-	uintptr_t target;
-
-	if (mapping == NULL || !mapping->executable || mapping->inode == 0 ||
-	    mu_sys_read_memory(
-		frames->thread->tid, begin, code, sizeof(code)) != sizeof(code))
+	if (name == NULL)
 		return false;
-	target = mu_arch_called(end);
-	if (target == 0)
-		return false;
-	call->word = word;
-	call->target = target - end + word;
-	call->passes_result = mu_arch_calls_with_result(end, target);
-	call->calls_handlers = saves_all(frames, call->target);
-	return mu_range_has(mapping->range, call->target);
-}
-
-static bool
-read_frames(struct frames *frames, struct mu_arena *arena)
-{
-	size_t i, size = FRAMES;
-	ssize_t n;
-
-	frames->begin = (frames->thread->sp + 7) & ~(uintptr_t)7;
-	frames->words =
-	    mu_arena_alloc(arena, size / sizeof(uintptr_t), sizeof(uintptr_t));
-	if (frames->words == NULL)
-		return false;
-	n = mu_sys_read_memory(
-	    frames->thread->tid, frames->begin, frames->words, size);
-	frames->num_words = n > 0 ? (size_t)n / sizeof(uintptr_t) : 0;
-	for (i = 0; i < frames->num_words && frames->num_calls < CALLS_MAX; i++)
-		if (read_call(frames, frames->words[i],
-			&frames->calls[frames->num_calls]))
-			frames->calls[frames->num_calls++].at = i;
-	return frames->num_calls > 0;
-}
-
-/*
- * INNER is in exit(), at EXIT. Its caller's registers, which may hold pointers,
- * were saved below INNER, unless main() has returned.
- */
-static uintptr_t
-begin_of(const struct frames *frames, const struct call *inner, uintptr_t exit)
-{
-	const struct call *outer, *end = frames->calls + frames->num_calls;
-
-	for (outer = inner + 1; outer < end; outer++) {
-		if (outer->at - inner->at > EXIT_WORDS)
+	for (i = 0; i < COUNT(before); i++)
+		if (strncmp(name, before[i], strlen(before[i])) == 0) {
+			name += strlen(before[i]);
 			break;
-		if (outer->target == exit && outer->passes_result)
-			return frames->begin +
-			    (outer->at + 1) * sizeof(uintptr_t);
-	}
-	return inner->at < MU_CALLEE_SAVED
-	    ? 0
-	    : frames->begin + (inner->at - MU_CALLEE_SAVED) * sizeof(uintptr_t);
+		}
+	length = strcspn(name, ".@");
+	for (i = 0; i < COUNT(names); i++)
+		if (strlen(names[i]) == length &&
+		    strncmp(name, names[i], length) == 0)
+			return true;
+	return false;
+}
+
+/* Our libraries have an _exit() of their own in front of libc's. */
+static bool
+is_in_libc(const struct mu_snapshot *snap, uintptr_t address)
+{
+	const struct mu_mapping *mapping = mu_snapshot_mapping(snap, address);
+
+	return mapping != NULL &&
+	    (mu_check_end_is_libc(mapping) ||
+		strstr(mapping->name, "/libmemunreachable") != NULL);
 }
 
 static bool
-is_exit(const struct mu_symbol *symbol, uintptr_t word)
+has_libc(const struct mu_snapshot *snap)
 {
-	return symbol->function != NULL &&
-	    strcmp(symbol->function, "exit") == 0 &&
-	    word > symbol->range.begin &&
-	    word - symbol->range.begin <= EXIT_BYTES;
+	size_t i;
+
+	for (i = 0; i < snap->num_mappings; i++)
+		if (mu_check_end_is_libc(&snap->mappings[i]))
+			return true;
+	return false;
+}
+
+/* The function at ADDRESS, whose symbol is SYMBOL, may keep data below sp. */
+static bool
+may_use_red_zone(const struct mu_snapshot *snap, const struct mu_symbol *symbol,
+    uintptr_t address)
+{
+	const struct mu_mapping *mapping = mu_snapshot_mapping(snap, address);
+	size_t size = mu_range_size(symbol->range);
+	unsigned char code[FUNCTION_MOST];
+
+	return mapping == NULL || !mapping->executable || size == 0 ||
+	    size > sizeof(code) ||
+	    mu_sys_read_memory(snap->threads[0].tid, symbol->range.begin, code,
+		size) != size ||
+	    !mu_arch_red_zone_unused(
+		code, size, symbol->range.begin, mapping->range);
 }
 
 /*
- * In a stripped program: the function that calls the handlers is the one that
- * has called _exit(), which has no frame.
+ * The registers that a frame which ends at CFA has saved, above SP. Returns
+ * false if there may be more.
  */
 static bool
-calls_exit_handlers(const struct frames *frames, const struct call *call)
+keep_saved(struct ending *ending, const struct mu_frame_rules *rules,
+    uintptr_t sp, uintptr_t cfa)
 {
-	uintptr_t last = frames->words[0];
+	size_t i, count = (size_t)rules->saved_words;
 
-	return last > call->target && last - call->target <= HANDLERS_BYTES;
+	if (count > SAVED_MOST || count > (cfa - sp) / sizeof(uintptr_t))
+		return false;
+	for (i = 1; i <= count; i++)
+		if (!mu_snapshot_word(ending->snap, cfa - i * sizeof(uintptr_t),
+			&ending->saved[ending->num_saved++]))
+			return false;
+	return true;
 }
 
-/* The function that a call on the stack has begun, and WORD is in; 0: none. */
-static uintptr_t
-function_of(const struct frames *frames, const struct call *inner)
-{
-	const struct call *outer, *end = frames->calls + frames->num_calls;
-
-	for (outer = inner + 1; outer < end; outer++)
-		if (outer->at - inner->at <= EXIT_WORDS &&
-		    outer->target < inner->word &&
-		    inner->word - outer->target <= EXIT_BYTES)
-			return outer->target;
-	return 0;
-}
-
+/*
+ * Follow the stack as long as it is in functions of libc that take no pointer
+ * and are not returned from at the end, or in those that they call. In libc
+ * itself not all have names.
+ */
 static void
-set_stack(struct frames *frames, const struct mu_symbol_answer *answers)
+follow(struct ending *ending)
 {
-	const struct call *call, *end = frames->calls + frames->num_calls;
-	const struct mu_symbol *symbol;
-	uintptr_t begin;
+	struct mu_frame frame = mu_frame_of(ending->snap, ending->thread);
+	struct mu_symbol_question question = { .rules = true };
+	bool is_static = !has_libc(ending->snap);
+	struct mu_symbol_answer answer;
+	size_t depth, num_saved = 0;
+	uintptr_t sp, cfa;
+	bool is_named;
 
-	for (call = frames->calls; call < end; call++) {
-		if (!call->calls_handlers)
-			continue;
-		symbol = &answers++->symbol;
-		if (is_exit(symbol, call->word))
-			begin = begin_of(frames, call, symbol->range.begin);
-		else if (symbol->function == NULL &&
-		    calls_exit_handlers(frames, call))
-			begin =
-			    begin_of(frames, call, function_of(frames, call));
-		else
-			continue;
-		/* The red zone below it counts as alive, too. */
-		if (begin != 0)
-			frames->thread->sp = begin + MU_RED_ZONE;
-		return;
+	for (depth = 0; depth < DEPTH; depth++) {
+		question.address =
+		    frame.pc - (frame.caller ? MU_UNWIND_CALL : 0);
+		answer = (struct mu_symbol_answer) { .given = false };
+		mu_symbol_helper_ask(
+		    ending->helper, &question, &answer, 1, ending->deadline_ns);
+		if (!answer.given)
+			break;
+		if (depth == 0) {
+			ending->named = answer.symbol.function != NULL;
+			ending->red_zone = may_use_red_zone(
+			    ending->snap, &answer.symbol, question.address);
+		}
+		is_named = is_ending(answer.symbol.function);
+		sp = frame.sp;
+		if (!(is_static ? is_named
+				: is_in_libc(ending->snap, question.address)) ||
+		    !mu_frame_step_out(
+			ending->snap, &answer.rules, &frame, &cfa) ||
+		    !keep_saved(ending, &answer.rules, sp, cfa))
+			break;
+		if (is_named) {
+			ending->begin = cfa;
+			num_saved = ending->num_saved;
+		}
 	}
+	ending->num_saved = num_saved;
 }
 
 static void
-find_exit(struct frames *frames, struct mu_arena *arena)
+add_word(struct mu_snapshot *snap, struct mu_thread *thread, uintptr_t word,
+    unsigned regno)
 {
-	struct mu_symbol_question *questions =
-	    mu_arena_alloc(arena, frames->num_calls, sizeof(*questions));
-	struct mu_symbol_answer *answers =
-	    mu_arena_alloc(arena, frames->num_calls, sizeof(*answers));
-	const struct mu_symbols_source source = {
-		.pid = frames->thread->tid,
-		.mappings = frames->snap->mappings,
-		.num_mappings = frames->snap->num_mappings,
-		.local = true,
-	};
-	struct mu_symbol_helper helper = {
-		.source = &source,
-		.rights = mu_rights_of_process(frames->thread->tid),
-	};
-	size_t i, count = 0;
+	snap->values[snap->num_values] = word;
+	if (snap->regnos != NULL)
+		snap->regnos[snap->num_values] = (uint16_t)regno;
+	snap->num_values++;
+	thread->num_values++;
+}
 
-	if (questions == NULL || answers == NULL)
+/* Make room for MORE registers behind all others. */
+static bool
+extend(struct mu_snapshot *snap, size_t more, struct mu_arena *arena)
+{
+	size_t all = snap->num_values + more;
+	uintptr_t *values = mu_arena_alloc(arena, all, sizeof(*values));
+	uint16_t *regnos = mu_arena_alloc(arena, all, sizeof(*regnos));
+
+	if (values == NULL || regnos == NULL)
+		return false;
+	memcpy(values, snap->values, snap->num_values * sizeof(*values));
+	snap->values = values;
+	if (snap->regnos != NULL) {
+		memcpy(
+		    regnos, snap->regnos, snap->num_values * sizeof(*regnos));
+		snap->regnos = regnos;
+	}
+	return true;
+}
+
+/* The thread gets the registers of the caller: those that calls keep. */
+static bool
+set_registers(struct ending *ending, struct mu_arena *arena)
+{
+	uintptr_t general[MU_PRSTATUS_WORDS] = { 0 };
+	struct iovec set = { general, sizeof(general) };
+	struct mu_thread *thread = ending->thread;
+	struct mu_snapshot *snap = ending->snap;
+	size_t i, first = thread->first_value, count = thread->num_values;
+
+	if (mu_sys_ptrace(PTRACE_GETREGSET, thread->tid, NT_PRSTATUS,
+		(uintptr_t)&set) != 0 ||
+	    !extend(snap, count + MU_PRSTATUS_WORDS + ending->num_saved, arena))
+		return false;
+	thread->first_value = snap->num_values;
+	thread->num_values = 0;
+	for (i = 0; i < MU_PRSTATUS_WORDS; i++)
+		if (mu_arch_kept_by_calls((unsigned)i))
+			add_word(snap, thread, general[i],
+			    MU_REGNO_GENERAL + (unsigned)i);
+	for (i = 0; i < ending->num_saved; i++)
+		add_word(snap, thread, ending->saved[i], MU_REGNO_END);
+	for (i = first; MU_KEPT_ARE_GENERAL && i < first + count; i++)
+		snap->values[i] = 0;
+	return true;
+}
+
+static void
+find_begin(struct ending *ending, struct mu_arena *arena)
+{
+	struct mu_thread *thread = ending->thread;
+
+	if (thread->sp == 0 || thread->pc == 0)
 		return;
-	memset(questions, 0, frames->num_calls * sizeof(*questions));
-	memset(answers, 0, frames->num_calls * sizeof(*answers));
-	for (i = 0; i < frames->num_calls; i++)
-		if (frames->calls[i].calls_handlers)
-			questions[count++].address = frames->calls[i].word - 1;
-	if (count == 0)
-		return;
-	mu_symbol_helper_ask(
-	    &helper, questions, answers, count, mu_sys_now_ns() + NAMES_NS);
-	set_stack(frames, answers);
-	mu_symbol_helper_close(&helper);
+	follow(ending);
+	if (ending->begin != 0 && set_registers(ending, arena))
+		thread->sp = ending->begin + MU_RED_ZONE;
+	else if (!ending->named && thread->call == SYS_exit_group)
+		mu_unnamed_exit_find(ending->snap, thread, arena);
+	else if (!ending->red_zone)
+		thread->sp += MU_RED_ZONE;
 }
 
 void
 mu_exit_frame_find(struct mu_snapshot *snap, struct mu_arena *arena)
 {
-	struct frames *frames;
+	struct mu_symbols_source source = {
+		.pid = snap->threads[0].tid,
+		.mappings = snap->mappings,
+		.num_mappings = snap->num_mappings,
+		.local = true,
+	};
+	struct mu_symbol_helper helper = {
+		.source = &source,
+		.rights = mu_rights_of_process(source.pid),
+	};
+	uint64_t deadline_ns = mu_sys_now_ns() + NAMES_NS;
+	struct ending *ending = mu_arena_alloc(arena, 1, sizeof(*ending));
 	size_t i;
 
-	for (i = 0; i < snap->num_threads; i++) {
-		if (snap->threads[i].call != SYS_exit_group)
-			continue;
-		frames = mu_arena_alloc(arena, 1, sizeof(*frames));
-		if (frames == NULL)
-			return;
-		*frames = (struct frames) {
+	for (i = 0; ending != NULL && i < snap->num_threads && i < THREADS_MOST;
+	     i++) {
+		*ending = (struct ending) {
 			.snap = snap,
 			.thread = &snap->threads[i],
+			.helper = &helper,
+			.deadline_ns = deadline_ns,
+			.red_zone = true,
 		};
-		if (read_frames(frames, arena))
-			find_exit(frames, arena);
+		find_begin(ending, arena);
 	}
+	mu_symbol_helper_close(&helper);
 }

@@ -1,7 +1,8 @@
 /*
- * Where the stack of the thread that ends a program begins: where it called
- * exit(). Below that lie frames of libc, and between their words those of
- * functions that have returned, such as main().
+ * Where the stack of a thread that ends a program begins: where it called
+ * exit(), _exit(), quick_exit(), abort(), raise() or kill(). Below that lie
+ * frames of libc, and between their words those of functions that have
+ * returned, such as main().
  *
  * Runs in: the command.
  */
@@ -12,10 +13,12 @@
 #include "mu/arena.h"
 
 /*
- * Set the stack pointer of each thread of SNAP that is in exit() to that place.
- * The threads are stopped at their end. exit() is found by its name, in the
- * file that has it or in that of its debug information: without a name, or if
- * the frames do not fit it, the stack pointer stays. Memory is from ARENA.
+ * Set the stack pointer and the registers of the first threads of SNAP to those
+ * at that place; of a thread elsewhere, set the stack pointer so that the red
+ * zone, which counts as alive, is left out if its function has none. The
+ * threads are stopped at their end. Functions are found by their names, in the
+ * file that has them or in that of its debug information; exit() also by its
+ * code. If neither is known the stack pointer stays. Memory is from ARENA.
  */
 void mu_exit_frame_find(struct mu_snapshot *snap, struct mu_arena *arena);
 

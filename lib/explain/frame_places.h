@@ -13,6 +13,24 @@ struct mu_frame_place {
 	const struct mu_symbol *symbol; /* of CALL */
 };
 
+/* A frame of a thread, and the registers in it; 0: not known. */
+struct mu_frame {
+	uintptr_t pc, sp, fp;
+	uintptr_t link; /* where the innermost one returns to */
+	bool caller;    /* PC is a return address */
+};
+
+/* The innermost frame of THREAD. */
+struct mu_frame mu_frame_of(
+    const struct mu_snapshot *snap, const struct mu_thread *thread);
+
+/*
+ * Make FRAME its caller's, by RULES; *END is where it ended. Returns false if
+ * the rules do not lead to one.
+ */
+bool mu_frame_step_out(const struct mu_snapshot *snap,
+    const struct mu_frame_rules *rules, struct mu_frame *frame, uintptr_t *end);
+
 /*
  * Visit each, the innermost first, as far as the stack can be followed, until
  * VISIT returns false. Symbols belong to the helper of PLACES.

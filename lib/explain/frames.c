@@ -12,13 +12,6 @@
 
 #define DEPTH 256 /* frames of one stack */
 
-/* A frame of a thread, and the registers in it; 0: not known. */
-struct frame {
-	uintptr_t pc, sp, fp;
-	uintptr_t link; /* where the innermost one returns to */
-	bool caller;    /* PC is a return address */
-};
-
 /* Word WORD of the general registers of THREAD; 0: not known. */
 static uintptr_t
 general(const struct mu_snapshot *snap, const struct mu_thread *thread,
@@ -32,24 +25,34 @@ general(const struct mu_snapshot *snap, const struct mu_thread *thread,
 	return 0;
 }
 
+struct mu_frame
+mu_frame_of(const struct mu_snapshot *snap, const struct mu_thread *thread)
+{
+	return (struct mu_frame) {
+		.pc = thread->pc,
+		.sp = thread->sp,
+		.fp = general(snap, thread, MU_PRSTATUS_FP),
+		.link = general(snap, thread, MU_PRSTATUS_LINK),
+	};
+}
+
 static uintptr_t
-saved_at(const struct mu_places *places, uintptr_t cfa, int32_t offset)
+saved_at(const struct mu_snapshot *snap, uintptr_t cfa, int32_t offset)
 {
 	uintptr_t word;
 
 	return mu_snapshot_word(
-		   places->snap, cfa + (uintptr_t)(intptr_t)offset, &word)
+		   snap, cfa + (uintptr_t)(intptr_t)offset, &word)
 	    ? word
 	    : 0;
 }
 
-/* The frame that calls FRAME, by RULES; *END is where FRAME ends. */
-static bool
-step_out(const struct mu_places *places, const struct mu_frame_rules *rules,
-    struct frame *frame, uintptr_t *end)
+bool
+mu_frame_step_out(const struct mu_snapshot *snap,
+    const struct mu_frame_rules *rules, struct mu_frame *frame, uintptr_t *end)
 {
 	uintptr_t base = rules->base == MU_FRAME_SP ? frame->sp : frame->fp;
-	struct frame caller = { .caller = true, .fp = frame->fp };
+	struct mu_frame caller = { .caller = true, .fp = frame->fp };
 
 	if (rules->base == MU_FRAME_UNKNOWN || base == 0)
 		return false;
@@ -59,8 +62,8 @@ step_out(const struct mu_places *places, const struct mu_frame_rules *rules,
 	    caller.sp % sizeof(uintptr_t) != 0)
 		return false;
 	if (rules->fp_saved)
-		caller.fp = saved_at(places, caller.sp, rules->fp);
-	caller.pc = rules->link_saved ? saved_at(places, caller.sp, rules->link)
+		caller.fp = saved_at(snap, caller.sp, rules->fp);
+	caller.pc = rules->link_saved ? saved_at(snap, caller.sp, rules->link)
 				      : frame->link;
 	caller.pc = mu_unwind_strip(caller.pc);
 	*end = caller.sp;
@@ -98,14 +101,12 @@ void
 mu_frame_places_each(struct mu_places *places, const struct mu_thread *thread,
     bool (*visit)(void *ctx, const struct mu_frame_place *place), void *ctx)
 {
-	struct frame frame = { .pc = thread->pc, .sp = thread->sp };
+	struct mu_frame frame = mu_frame_of(places->snap, thread);
 	struct mu_symbol_question question = { .call = true, .rules = true };
 	struct mu_symbol_answer answer;
 	struct mu_frame_place place = { .thread = thread };
 	int depth;
 
-	frame.fp = general(places->snap, thread, MU_PRSTATUS_FP);
-	frame.link = general(places->snap, thread, MU_PRSTATUS_LINK);
 	for (depth = 0; depth < DEPTH && frame.pc != 0; depth++) {
 		question.address =
 		    frame.pc - (frame.caller ? MU_UNWIND_CALL : 0);
@@ -116,7 +117,8 @@ mu_frame_places_each(struct mu_places *places, const struct mu_thread *thread,
 		mu_symbol_helper_ask(&places->helper, &question, &answer, 1,
 		    places->deadline_ns);
 		if (!answer.given ||
-		    !step_out(places, &answer.rules, &frame, &place.cfa))
+		    !mu_frame_step_out(
+			places->snap, &answer.rules, &frame, &place.cfa))
 			return;
 		place.symbol = &answer.symbol;
 		if (!visit(ctx, &place))

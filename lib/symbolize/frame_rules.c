@@ -39,7 +39,7 @@ find_base(Dwarf_Frame *frame, struct mu_frame_rules *rules)
  * DW_OP_call_frame_cfa and DW_OP_plus_uconst, and leaves out the second for 0.
  */
 static bool
-find_saved(Dwarf_Frame *frame, int column, int32_t *saved, int32_t *at)
+find_saved(Dwarf_Frame *frame, int column, int16_t *saved, int32_t *at)
 {
 	Dwarf_Op room[3], *ops;
 	Dwarf_Sword offset = 0;
@@ -60,12 +60,34 @@ find_saved(Dwarf_Frame *frame, int column, int32_t *saved, int32_t *at)
 	return offset >= -FRAME_MOST && offset <= FRAME_MOST;
 }
 
+/* The words below the CFA down to the lowest one with a register. */
+static int16_t
+count_saved(Dwarf_Frame *frame)
+{
+	const int32_t most = MU_FRAME_SAVED_MOST * (int32_t)sizeof(uintptr_t);
+	int32_t at, lowest = 0;
+	int16_t saved;
+	int column;
+
+	for (column = 0; column < MU_DWARF_GENERAL; column++) {
+		at = 0;
+		if (column == MU_DWARF_SP)
+			continue;
+		if (!find_saved(frame, column, &saved, &at) || at < -most)
+			return MU_FRAME_SAVED_MOST;
+		if (saved && at < lowest)
+			lowest = at;
+	}
+	return (int16_t)(-lowest / (int32_t)sizeof(uintptr_t));
+}
+
 static bool
 read_frame(Dwarf_Frame *frame, struct mu_frame_rules *rules)
 {
 	bool is_signal = false;
 	int link = dwarf_frame_info(frame, NULL, NULL, &is_signal);
 
+	rules->saved_words = count_saved(frame);
 	return link >= 0 && !is_signal && find_base(frame, rules) &&
 	    find_saved(frame, MU_DWARF_FP, &rules->fp_saved, &rules->fp) &&
 	    find_saved(frame, link, &rules->link_saved, &rules->link);
@@ -105,5 +127,5 @@ mu_frame_rules_check(const struct mu_frame_rules *rules)
 	return rules->base >= MU_FRAME_UNKNOWN && rules->base <= MU_FRAME_FP &&
 	    is_small(rules->cfa) && is_small(rules->fp) &&
 	    is_small(rules->link) && (rules->fp_saved | 1) == 1 &&
-	    (rules->link_saved | 1) == 1;
+	    (rules->link_saved | 1) == 1 && rules->saved_words >= 0;
 }

@@ -1,5 +1,5 @@
 /*
- * What exit() and its callers look like as code.
+ * What exit(), its callers, and functions without a red zone look like as code.
  *
  * Runs in: any.
  */
@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "mu/arch/chosen.h"
+#include "mu/range.h"
 
 /*
  * True if the code before ADDRESS is an indirect call whose result is passed to
@@ -30,6 +31,15 @@ static inline uintptr_t mu_arch_called(uintptr_t address);
  * right below its return address. MU_SAVING_BYTES at CODE are readable.
  */
 static inline bool mu_arch_saves_all(uintptr_t code);
+
+/*
+ * True if the function CODE of SIZE bytes, at ADDRESS of a subject, keeps
+ * nothing in the red zone: it has no operand below its stack or frame pointer,
+ * or it calls a function in TEXT, the code around it. A red zone is a leaf
+ * function's only (x86-64 psABI 3.2.2).
+ */
+static inline bool mu_arch_red_zone_unused(const unsigned char *code,
+    size_t size, uintptr_t address, struct mu_range text);
 
 #include MU_ARCH(exit.h)
 

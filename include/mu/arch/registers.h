@@ -29,6 +29,12 @@ static inline long mu_arch_call(const uintptr_t *general);
 static inline void mu_arch_set_call(
     uintptr_t *general, long call, uintptr_t argument);
 
+/*
+ * True if a function must leave word WORD as it was: System V psABI x86-64
+ * 3.2.1, AAPCS64 6.1.1. MU_KEPT_ARE_GENERAL: no vector registers are kept.
+ */
+static inline bool mu_arch_kept_by_calls(unsigned word);
+
 #include MU_ARCH(registers.h)
 
 #endif

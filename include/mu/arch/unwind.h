@@ -3,7 +3,7 @@
  *
  * - DWARF numbers of the frame pointer, the stack pointer and the return
  *   address (x86-64 psABI table 3.36; DWARF for the Arm 64-bit Architecture,
- *   4.1);
+ *   4.1); those below MU_DWARF_GENERAL are general registers;
  * - MU_UNWIND_CALL: distance from a return address back into the call
  *   instruction;
  * - MU_UNWIND_LINK: the return address is passed in a register and stored

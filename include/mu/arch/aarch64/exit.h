@@ -36,4 +36,16 @@ mu_arch_saves_all(uintptr_t code)
 	return false;
 }
 
+/* There is no red zone. */
+static inline bool
+mu_arch_red_zone_unused(const unsigned char *code, size_t size,
+    uintptr_t address, struct mu_range text)
+{
+	(void)code;
+	(void)size;
+	(void)address;
+	(void)text;
+	return true;
+}
+
 #endif

@@ -18,6 +18,7 @@ enum {
 #define MU_PRSTATUS_SP MU_REG_SP
 #define MU_PRSTATUS_FP (MU_REG_X30 - 1)
 #define MU_PRSTATUS_LINK MU_REG_X30
+#define MU_KEPT_ARE_GENERAL 0
 #define MU_PRSTATUS_TP -1 /* NT_ARM_TLS has it */
 
 /* NT_PRSTATUS does not say. */
@@ -40,6 +41,14 @@ mu_arch_set_call(uintptr_t *general, long call, uintptr_t argument)
 {
 	if (call >= 0)
 		general[MU_PRSTATUS_ARGUMENT] = argument;
+}
+
+/* So are halves of v8 to v15. */
+static inline bool
+mu_arch_kept_by_calls(unsigned word)
+{
+	(void)word;
+	return true;
 }
 
 #endif

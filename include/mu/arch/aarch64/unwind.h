@@ -4,6 +4,7 @@
 #define MU_DWARF_FP 29
 #define MU_DWARF_SP 31
 #define MU_DWARF_RA 30 /* x30 */
+#define MU_DWARF_GENERAL 31
 
 #define MU_UNWIND_CALL 4 /* every instruction has four bytes */
 #define MU_UNWIND_LINK 1

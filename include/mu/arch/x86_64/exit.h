@@ -43,4 +43,66 @@ mu_arch_saves_all(uintptr_t code)
 	return next == sizeof(pushes);
 }
 
+/* CODE is ModRM, SIB and displacement of an operand below %rsp or %rbp. */
+static inline bool
+mu_arch_below_stack(const unsigned char *code)
+{
+	unsigned mode = code[0] >> 6, base = code[0] & 7;
+	const unsigned char *distance = code + 1;
+
+	if (base == 4) {
+		base = code[1] & 7;
+		distance++;
+	}
+	return (base == 4 || base == 5) &&
+	    ((mode == 1 && distance[0] >= 0x80) ||
+		(mode == 2 && distance[3] >= 0x80));
+}
+
+/*
+ * CODE, at ADDRESS, is a call of a function in TEXT, or through a word behind
+ * it, as of -fno-plt: ff 15 and the distance.
+ */
+static inline bool
+mu_arch_calls_near(
+    const unsigned char *code, uintptr_t address, struct mu_range text)
+{
+	uintptr_t target = mu_arch_called((uintptr_t)code + 5);
+	int distance;
+
+	if (target != 0 &&
+	    mu_range_has(text, target - (uintptr_t)code + address))
+		return true;
+	__builtin_memcpy(&distance, code + 2, sizeof(distance));
+	target = address + 6 + (uintptr_t)(intptr_t)distance;
+	return code[0] == 0xff && code[1] == 0x15 && target >= text.end &&
+	    target - text.end < ((uintptr_t)64 << 20) &&
+	    target % sizeof(uintptr_t) == 0;
+}
+
+/* mov %rsp to a register other than %rbp */
+static inline bool
+mu_arch_copies_sp(const unsigned char *code)
+{
+	return (code[0] | 1) == 0x49 && code[1] == 0x89 &&
+	    (code[2] & 0xf8) == 0xe0 && !(code[0] == 0x48 && code[2] == 0xe5);
+}
+
+/* Instructions are looked for at every byte. */
+static inline bool
+mu_arch_red_zone_unused(const unsigned char *code, size_t size,
+    uintptr_t address, struct mu_range text)
+{
+	bool used = false;
+	size_t i;
+
+	for (i = 0; i + 6 <= size; i++) {
+		if (mu_arch_calls_near(code + i, address + i, text))
+			return true;
+		used |= mu_arch_below_stack(code + i) ||
+		    mu_arch_copies_sp(code + i);
+	}
+	return !used;
+}
+
 #endif

@@ -38,6 +38,7 @@ enum {
 #define MU_PRSTATUS_SP MU_REG_RSP
 #define MU_PRSTATUS_FP MU_REG_RBP
 #define MU_PRSTATUS_LINK MU_PRSTATUS_WORDS /* none */
+#define MU_KEPT_ARE_GENERAL 1
 #define MU_PRSTATUS_TP MU_REG_FS_BASE
 
 static inline bool
@@ -58,6 +59,12 @@ mu_arch_set_call(uintptr_t *general, long call, uintptr_t argument)
 	general[MU_REG_ORIG_RAX] = (uintptr_t)call;
 	if (call >= 0)
 		general[MU_PRSTATUS_ARGUMENT] = argument;
+}
+
+static inline bool
+mu_arch_kept_by_calls(unsigned word)
+{
+	return word <= MU_REG_RBX;
 }
 
 #endif

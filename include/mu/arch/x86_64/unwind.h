@@ -4,6 +4,7 @@
 #define MU_DWARF_FP 6  /* rbp */
 #define MU_DWARF_SP 7  /* rsp */
 #define MU_DWARF_RA 16 /* column of the return address */
+#define MU_DWARF_GENERAL 16
 
 #define MU_UNWIND_CALL 1 /* a return address minus 1 lies inside the call */
 #define MU_UNWIND_LINK 0
