@@ -8,7 +8,8 @@
 #include "mu/sys.h"
 
 #define WORD sizeof(uintptr_t)
-#define LOCK_SPINS 100 /* after that, the holder may be waiting for a CPU */
+#define HALVES_MOST 256 /* operands that are looked at */
+#define LOCK_SPINS 100  /* after that, the holder may be waiting for a CPU */
 
 /*
  * A part of a root. The first part also reads the words across the root's
@@ -37,6 +38,38 @@ may_be_code(const struct mu_root *root)
 	    root->kind == MU_ROOT_GLOBALS;
 }
 
+/*
+ * Below 4 GiB an instruction has half a word as operand. Any data has such
+ * bytes, but where most of them are not addresses at which blocks begin, it is
+ * no code.
+ */
+static bool
+loads_half(const struct mu_blocks *blocks, const char *view, size_t size)
+{
+	uint32_t half, last = UINT32_MAX;
+	size_t at = 0, inside = 0, begins = 0;
+	struct mu_block block;
+
+	if (blocks->envelope.begin > UINT32_MAX)
+		return false;
+	if (blocks->envelope.end <= UINT32_MAX)
+		last = (uint32_t)blocks->envelope.end - 1;
+	while (inside < HALVES_MOST) {
+		at = mu_arch_short_operand(view, size, at,
+		    (unsigned char)(blocks->envelope.begin >> 24),
+		    (unsigned char)(last >> 24));
+		if (at + sizeof(half) > size)
+			break;
+		memcpy(&half, view + at, sizeof(half));
+		if (!mu_range_has(blocks->envelope, half))
+			continue;
+		inside++;
+		begins += mu_blocks_find(blocks, half, &block) &&
+		    block.range.begin == half;
+	}
+	return inside > 0 && begins * 2 >= inside;
+}
+
 /* True if an instruction in the SIZE bytes at VIEW loads an address of a block.
  */
 static bool
@@ -45,6 +78,8 @@ loads_block(const struct mu_blocks *blocks, const char *view, size_t size)
 	uintptr_t word;
 	size_t at = 0;
 
+	if (loads_half(blocks, view, size))
+		return true;
 	for (;;) {
 		at = mu_arch_operand(view, size, at);
 		if (at + WORD > size)

@@ -30,6 +30,13 @@ static inline unsigned mu_arch_words_best(void);
  */
 static inline size_t mu_arch_operand(const char *view, size_t size, size_t at);
 
+/*
+ * The same for an operand of 32 bits that may be an address below 4 GiB, whose
+ * highest byte is LOW to HIGH.
+ */
+static inline size_t mu_arch_short_operand(const char *view, size_t size,
+    size_t at, unsigned char low, unsigned char high);
+
 #include MU_ARCH(words.h)
 
 #endif

@@ -110,6 +110,51 @@ TEST(operands_one_by_one)
 		}
 	}
 }
+
+/* The same for operands of 32 bits whose last byte is LOW to HIGH. */
+static size_t
+short_from(const char *view, size_t size, size_t at, unsigned char low,
+    unsigned char high)
+{
+	const unsigned char *bytes = (const void *)view;
+
+	for (; at + 5 <= size; at++)
+		if (((bytes[at] >= 0xb8 && bytes[at] <= 0xbf) ||
+			bytes[at] == 0x68 ||
+			(bytes[at] >= 0xc0 && bytes[at] <= 0xc7 && at > 0 &&
+			    bytes[at - 1] == 0xc7)) &&
+		    bytes[at + 4] >= low && bytes[at + 4] <= high)
+			return at + 1;
+	return size;
+}
+
+/* Near the end those with another last byte are found, too. */
+TEST(short_operands_one_by_one)
+{
+	static const unsigned char values[] = { 0x67, 0x68, 0xb7, 0xb8, 0xbf,
+		0xc0, 0xc6, 0xc7, 0xc8, 1, 2, 4 };
+	char bytes[200];
+	size_t round, size, i, at, found;
+
+	srand(2);
+	for (round = 0; round < 20000; round++) {
+		size = (size_t)rand() % sizeof(bytes);
+		memset(bytes, 0, sizeof(bytes));
+		for (i = (size_t)rand() % 60; i > 0; i--)
+			bytes[rand() % (int)sizeof(bytes)] =
+			    (char)values[rand() % 12];
+		for (at = 0; at + 5 <= size; at = i) {
+			i = found = short_from(bytes, size, at, 1, 2);
+			do
+				at = mu_arch_short_operand(
+				    bytes, size, at, 1, 2);
+			while (at < found);
+			ck_assert_uint_eq(at, found);
+			if (i >= size)
+				break;
+		}
+	}
+}
 #endif
 
 TEST(words_has_a_version)

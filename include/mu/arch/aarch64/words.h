@@ -19,4 +19,15 @@ mu_arch_operand(const char *view, size_t size, size_t at)
 	return size;
 }
 
+static inline size_t
+mu_arch_short_operand(const char *view, size_t size, size_t at,
+    unsigned char low, unsigned char high)
+{
+	(void)view;
+	(void)at;
+	(void)low;
+	(void)high;
+	return size;
+}
+
 #endif

@@ -2,6 +2,7 @@
 #define MU_ARCH_X86_64_WORDS_H
 
 #include <immintrin.h>
+#include <stdbool.h>
 
 #include "mu/cpuid.h"
 
@@ -150,6 +151,58 @@ mu_arch_operand(const char *view, size_t size, size_t at)
 	for (; at + 2 <= size; at++)
 		if ((view[at] & 0xf8) == 0x48 && (view[at + 1] & 0xf8) == 0xb8)
 			return at + 2;
+	return size;
+}
+
+/*
+ * The byte before such an operand: b8 to bf of MOV r32, imm32, 68 of PUSH
+ * imm32, and c0 to c7 behind the c7 of MOV r, imm32.
+ */
+static inline bool
+mu_arch_short_load(const char *view, size_t at)
+{
+	unsigned char byte = (unsigned char)view[at];
+
+	return (byte & 0xf8) == 0xb8 || byte == 0x68 ||
+	    ((byte & 0xf8) == 0xc0 && at > 0 &&
+		(unsigned char)view[at - 1] == 0xc7);
+}
+
+/* Of 16 bytes at VIEW: any may be before one, by them and its highest byte. */
+static inline int
+mu_arch_short_loads(const char *view, unsigned char low, unsigned char high)
+{
+	__m128i top = _mm_sub_epi8(_mm_loadu_si128((const void *)(view + 4)),
+	    _mm_set1_epi8((char)low));
+	__m128i is_top = _mm_cmpeq_epi8(
+	    _mm_min_epu8(top, _mm_set1_epi8((char)(high - low))), top);
+	__m128i is_load = _mm_or_si128(mu_arch_bytes_like(view, (char)0xb8),
+	    _mm_or_si128(mu_arch_bytes_like(view, (char)0xc0),
+		_mm_cmpeq_epi8(
+		    _mm_loadu_si128((const void *)view), _mm_set1_epi8(0x68))));
+
+	return _mm_movemask_epi8(_mm_and_si128(is_top, is_load));
+}
+
+static inline size_t
+mu_arch_short_operand(const char *view, size_t size, size_t at,
+    unsigned char low, unsigned char high)
+{
+	int bits;
+
+	while (at + 5 <= size) {
+		if (at + 20 <= size) {
+			bits = mu_arch_short_loads(view + at, low, high);
+			if (bits == 0) {
+				at += 16;
+				continue;
+			}
+			at += (size_t)__builtin_ctz((unsigned)bits);
+		}
+		if (mu_arch_short_load(view, at))
+			return at + 1;
+		at++;
+	}
 	return size;
 }
 
