@@ -74,7 +74,7 @@ SRCS := $(sort $(SRCS))
 OBJS := $(SRCS:%.c=$(BUILD)/%.o)
 # What never runs while threads are stopped: check-context leaves it out.
 SRC_UNSTOPPED := $(addprefix lib/state/, library.c exit_stack.c \
-	answer_file.c options.c options_signal.c options_reach.c \
+	answer_file.c options.c options_signal.c options_reach.c variables.c \
 	malloc_probe.c) \
 	$(addprefix lib/pass/, startup.c exit_check.c watch_signal.c \
 	memunreachable.c report_string.c test_case.c fill_memory.c disable.c \
@@ -89,7 +89,7 @@ SRC_UNWIND := $(addprefix lib/malloc_debug/unwind/, bytes.c module.c \
 	frame_rules.c frame_memo.c)
 RECORDER_GROUND := $(addprefix include/mu/, text.c sort.c arena.c \
 	signal_action.c report_file.c) \
-	lib/state/options.c lib/state/options_signal.c \
+	lib/state/options.c lib/state/options_signal.c lib/state/variables.c \
 	$(wildcard lib/report/symbolizer*.c) heapwalk/subject/ranges.c
 RECORDER_OBJS := $(SRC_RECORDER:%.c=$(BUILD)/%.o)
 RECORDER_LIBS := -ldl -pthread

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "lib/check/privsep.h"
 #include "lib/cli/answer.h"
@@ -12,6 +13,7 @@
 #include "lib/cli/frame_filter.h"
 #include "lib/compare/compare.h"
 #include "lib/doctor/doctor.h"
+#include "lib/state/variables.h"
 #include "lib/term/safe_text.h"
 #include "lib/view/view.h"
 #include "lib/watch/subject.h"
@@ -213,6 +215,7 @@ main(int argc, char **argv)
 	struct mu_text warnings = { buffer, sizeof(buffer), 0 };
 	struct mu_why why = { .text = "" };
 
+	mu_variables_warn(environ, &warnings);
 	if (mu_cli_options_parse(&options,
 		secure_getenv("MEMUNREACHABLE_OPTIONS"), &warnings, argc, argv,
 		&why) != MU_OK)

@@ -1,11 +1,13 @@
 #include "lib/pass/startup.h"
 
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "lib/pass/exit_check.h"
 #include "lib/state/library.h"
 #include "lib/state/log_sink.h"
+#include "lib/state/variables.h"
 #include "mu/sys.h"
 
 /*
@@ -87,7 +89,9 @@ mu_startup(void)
 	char buffer[4096];
 	struct mu_text words = { buffer, sizeof(buffer), 0 };
 
-	if (text == NULL && own == NULL)
+	if (getauxval(AT_SECURE) == 0)
+		mu_variables_warn(environ, &words);
+	if (text == NULL && own == NULL && words.length == 0)
 		return;
 	mu_options_read(&mu_library.options, own, &words);
 	mu_options_read(&mu_library.options, text, &words);

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "heapwalk/subject/workers.h"
 #include "lib/state/options_token.h"
 
 #define SHOWN_SIZE 48 /* part of a bad value that a warning shows */
@@ -145,6 +146,18 @@ read_count(struct mu_token token, size_t *out)
 
 	if (!mu_token_number(token, SIZE_MAX, &value))
 		return "a number";
+	*out = (size_t)value;
+	return NULL;
+}
+
+static const char *
+read_workers(struct mu_token token, size_t *out)
+{
+	uint64_t value;
+
+	_Static_assert(MU_WORKERS_MAX == 64, "the words below");
+	if (!mu_token_number(token, MU_WORKERS_MAX, &value))
+		return "a number of threads from 0 to 64";
 	*out = (size_t)value;
 	return NULL;
 }
@@ -383,6 +396,7 @@ mu_options_help(struct mu_text *out)
 #define DEFAULT_status DEFAULT_text
 #define DEFAULT_count DEFAULT_text
 #define DEFAULT_mask DEFAULT_text
+#define DEFAULT_workers DEFAULT_text
 #define DEFAULT_stop(fallback) stop_names[fallback]
 #define DEFAULT_unchecked(fallback) unchecked_names[fallback]
 	MU_OPTIONS(HELP)

@@ -95,7 +95,7 @@ enum mu_unchecked {
 	X(bytes, max_memory, 0,                                             \
 	    "memory for a pass's tables: 512k, 64m, 2g; none: half of what" \
 	    " is available")                                                \
-	X(count, workers, 0,                                                \
+	X(workers, workers, 0,                                              \
 	    "threads that search the copy of the program; 0: one a CPU")    \
 	X(flag, symbolize, 0,                                               \
 	    "files and lines in texts, by a separate process")              \
@@ -114,6 +114,7 @@ enum mu_unchecked {
 #define MU_OPTION_status(name) int name /* 0 to 255 */
 #define MU_OPTION_unchecked(name) enum mu_unchecked name
 #define MU_OPTION_count(name) size_t name
+#define MU_OPTION_workers(name) size_t name /* 0 to 64 */
 #define MU_OPTION_mask(name) uint64_t name /* has MU_OPTION_MASK_MIN */
 #define MU_OPTION_stop(name) enum mu_stop_option name
 

@@ -117,6 +117,18 @@ try $auto $quiet LEAKTRACER_EXIT_CODE_ON_LEAKS=nine -- lose 700 exit 3
 expect exit_code_word [ "$status" = 3 ]
 expect exit_code_word has err 'LEAKTRACER_EXIT_CODE_ON_LEAKS=nine is not used: expected '
 
+# A name that is not one of the variables is told, whichever of our prefixes.
+for wrong in LEAKTRACER_ONSIG_REPROT=USR1 LIBC_DEBUG_MALLOC_OPTION=guard \
+    LIBC_HOOKS_ENABLED=1 MEMUNREACHABLE_MALLOC_DEBG=guard; do
+	try $auto $quiet $wrong -- lose 700
+	expect "$wrong" has err "${wrong%=*} is not used: there is no such variable"
+	expect "$wrong" [ "$(wc -l <err)" = 1 ]
+	expect "$wrong" records report 1
+	try $wrong -- lose 700
+	expect "$wrong alone" has err "${wrong%=*} is not used: there is no"
+	expect "$wrong alone" [ "$(wc -l <err)" = 1 ]
+done
+
 # A child has a separate report, which has the parent's records as well.
 try $auto $quiet -- lose 700 fork 2 lose 800
 expect fork_parent records report 1

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "lib/malloc_debug/checks/guards_live.h"
@@ -33,6 +34,7 @@
 #include "lib/malloc_debug/state/kept_stderr.h"
 #include "lib/malloc_debug/state/real.h"
 #include "lib/malloc_debug/state/state.h"
+#include "lib/state/variables.h"
 
 #define EARLY_BLOCKS 256
 
@@ -215,11 +217,26 @@ prepare_options(void)
 		recording_stop();
 }
 
+static void
+say_unknown_variables(void)
+{
+	char words[MU_VARIABLES_WORDS];
+	size_t i;
+
+	for (i = 0;
+	     mu_variables_unknown(environ, MU_VARIABLES_RECORDER, i, words);
+	     i++)
+		recorder_say("%s", words);
+}
+
 /* Returns false if the recorder stays inactive. */
 static bool
 read_environment(void)
 {
 	const char *tool = other_tool();
+
+	if (getauxval(AT_SECURE) == 0)
+		say_unknown_variables();
 
 	with_options = debug_options_environment(&recorder_options);
 	leaktracer_startup();

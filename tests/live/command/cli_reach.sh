@@ -64,6 +64,14 @@ MEMUNREACHABLE_OPTIONS=${given}use_stack=0 "$command" -p "$pids" >"$out" \
     2>"$err"
 grep -q 'use_stack=0: no such option' "$err" || fail "a typo is not told"
 
+# So is one in the name of the variable.
+MEMUNREACHABLE_OPTION=use_stacks=0 "$command" -p $$ >"$out" 2>"$err"
+grep -q '^MEMUNREACHABLE_OPTION is not used: there is no such variable' "$err" ||
+	fail "a typo in a name is not told"
+MEMUNREACHABLE_OPTION=use_stacks=0 "$command" -- /bin/true >"$out" 2>"$err"
+[ "$(grep -c '^MEMUNREACHABLE_OPTION is not used' "$err")" -eq 1 ] ||
+	fail "a typo in a name is not told once of a command"
+
 name='a core file'
 if command -v gcore >/dev/null &&
     gcore -o "$work/core" "$pids" >/dev/null 2>&1; then

@@ -221,6 +221,9 @@ TEST(bad_form_names_the_place)
 	ck_assert_str_eq(parse("=1"),
 	    "MEMUNREACHABLE_OPTIONS, character 1: =1: no such option; help=1"
 	    " lists them\n");
+	ck_assert_str_eq(parse("workers=65"),
+	    "MEMUNREACHABLE_OPTIONS, character 1: workers=65: expected a"
+	    " number of threads from 0 to 64\n");
 	ck_assert_uint_eq(lines(parse("a:b=:=:verbosity=9:=c")), 5);
 	assert_defaults();
 }
@@ -512,6 +515,7 @@ TEST(manual_names_every_option)
 #define SHOWN_signal(fallback) "none"
 #define SHOWN_status(fallback) #fallback
 #define SHOWN_count(fallback) #fallback
+#define SHOWN_workers SHOWN_count
 #define SHOWN_mask(fallback) #fallback
 #define SHOWN_stop(fallback) "auto"
 #define SHOWN_unchecked(fallback) "fail"
