@@ -9,6 +9,7 @@
 /* Py_TPFLAGS_... in Include/object.h of CPython */
 #define FLAG_PREHEADER ((uintptr_t)3 << 3) /* since 3.11, 3.12 */
 #define FLAG_READY ((uintptr_t)1 << 12)
+#define FLAG_READYING ((uintptr_t)1 << 13)
 #define FLAG_HAVE_GC ((uintptr_t)1 << 14)
 #define FLAG_TYPE_SUBCLASS ((uintptr_t)1 << 31)
 
@@ -31,17 +32,61 @@ read_type(
 {
 	return at % WORD == 0 &&
 	    mu_symbols_read(symbols, at, type, sizeof(*type)) &&
-	    type->refcnt != 0 && (type->flags & FLAG_READY) != 0 &&
+	    type->refcnt != 0 &&
+	    (type->flags & (FLAG_READY | FLAG_READYING)) == FLAG_READY &&
 	    type->basicsize >= 2 * WORD && type->basicsize < INT32_MAX;
 }
 
-static bool
-is_name(const char *name)
+/* The bytes of the letter at TEXT, which is not ASCII; 0: invalid UTF-8. */
+static size_t
+letter_bytes(const unsigned char *text)
 {
-	for (; *name != '\0'; name++)
-		if ((unsigned char)*name <= ' ' || *name == 0x7f)
+	size_t i, count;
+
+	if (text[0] >= 0xc2 && text[0] <= 0xdf)
+		count = 2;
+	else if (text[0] >= 0xe0 && text[0] <= 0xef)
+		count = 3;
+	else if (text[0] >= 0xf0 && text[0] <= 0xf4)
+		count = 4;
+	else
+		return 0;
+	for (i = 1; i < count; i++)
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+	return count;
+}
+
+/*
+ * Of an identifier, whose first character this is or not; its bytes, or 0.
+ * CPython has a "method-wrapper", NumPy a "numpy.dtype[float64]".
+ */
+static size_t
+character(const char *name, bool first)
+{
+	unsigned char c = (unsigned char)*name;
+
+	if (c >= 0x80)
+		return letter_bytes((const unsigned char *)name);
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+	    (!first &&
+		((c >= '0' && c <= '9') || c == '-' || c == '[' || c == ']'));
+}
+
+bool
+mu_python_is_name(const char *name)
+{
+	bool first = true;
+	size_t bytes;
+
+	for (; *name != '\0'; name += bytes) {
+		bytes = character(name, first);
+		if (bytes == 0 && (first || *name != '.'))
 			return false;
-	return true;
+		first = bytes == 0;
+		bytes += bytes == 0;
+	}
+	return !first;
 }
 
 static bool
@@ -50,7 +95,7 @@ read_name(const struct mu_symbols *symbols, const struct type_object *type,
 {
 	return mu_subject_string(symbols, type->name, name, MU_PYTHON_NAME) >
 	    0 &&
-	    is_name(name);
+	    mu_python_is_name(name);
 }
 
 /* True if AT is the type of all types, which is its own type. */
@@ -141,7 +186,7 @@ mu_python_part_find(struct mu_symbols *symbols, uintptr_t at,
 		    !is_class(symbols, class) ||
 		    mu_subject_string(symbols, class.name, of, sizeof(of)) ==
 			0 ||
-		    !is_name(of))
+		    !mu_python_is_name(of))
 			continue;
 		snprintf(name, MU_PYTHON_NAME, MU_PYTHON_PART_OF "%s", of);
 		*type =

@@ -13,6 +13,9 @@
 #define MU_PYTHON_NAME 256 /* bytes, with the end */
 #define MU_PYTHON_PART_OF "part of a "
 
+/* True if NAME is one or several identifiers with dots between them. Pure. */
+bool mu_python_is_name(const char *name);
+
 /*
  * Find the type of the block with HEAD; its name goes to NAME. Returns false if
  * it is none.

@@ -1,0 +1,28 @@
+/* What can be the name of a class of CPython. */
+#include "lib/types/python_object.h"
+#include "tests/support/suite.h"
+
+TEST(names)
+{
+	static const char *const good[] = { "str", "_io.TextIOWrapper",
+		"method-wrapper", "C0", "a.b.c", "numpy.dtype[float64]",
+		"Gr\xc3\xb6\xc3\x9f"
+		"e",
+		"\xe6\x97\xa5\xe6\x9c\xac", "__x__" };
+	size_t i;
+
+	for (i = 0; i < sizeof(good) / sizeof(*good); i++)
+		ck_assert_msg(mu_python_is_name(good[i]), "%s", good[i]);
+}
+
+TEST(no_names)
+{
+	static const char *const bad[] = { "", ".", "a.", ".a", "a..b", "0a",
+		"a.0", "a b", "a\n", "@", "\x80", "a\xff", "\xc3", "\xe6\x97",
+		"a\xe6\x97.", "\xc0\x80", "p\x90\x12@\x7f", "-a", "a.-b",
+		"a(b)", "/usr/lib", "%s" };
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		ck_assert_msg(!mu_python_is_name(bad[i]), "%s", bad[i]);
+}
