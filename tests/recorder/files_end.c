@@ -4,6 +4,7 @@
  */
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -49,6 +50,31 @@ main(int argc, char **argv)
 		_exit(status);
 	if (strcmp(how, "quick_exit") == 0)
 		quick_exit(status);
+	if (strcmp(how, "abort") == 0)
+		abort();
+	if (strcmp(how, "term") == 0)
+		kill(getpid(), SIGTERM);
+	if (strcmp(how, "fault") == 0)
+		*(volatile int *)0 = 1;
+	if (strcmp(how, "kill") == 0)
+		kill(getpid(), SIGKILL);
+	if (strcmp(how, "execl") == 0)
+		execl("/bin/sh", "sh", "-c", "exit 5", (char *)NULL);
+	if (strcmp(how, "execlp") == 0)
+		execlp("sh", "sh", "-c", "exit 5", (char *)NULL);
+	if (strcmp(how, "execle") == 0)
+		execle("/bin/sh", "sh", "-c", "exit $status", (char *)NULL,
+		    (char *const[]) { "status=5", NULL });
+	if (strncmp(how, "execv", 5) == 0) {
+		char *const arguments[] = { "sh", "-c", "exit 5", NULL };
+
+		if (strcmp(how, "execv") == 0)
+			execv("/bin/sh", arguments);
+		if (strcmp(how, "execvp") == 0)
+			execvp("sh", arguments);
+		if (strcmp(how, "execve") == 0)
+			execve("/bin/sh", arguments, NULL);
+	}
 	if (strcmp(how, "killed") == 0) {
 		usleep(argc > 3 ? (useconds_t)atoi(argv[3]) : 0);
 		kill(getpid(), SIGKILL);

@@ -17,6 +17,7 @@
 #include "lib/malloc_debug/dumps/leak_blocks.h"
 #include "lib/malloc_debug/dumps/leak_estimate.h"
 #include "lib/malloc_debug/dumps/output_file.h"
+#include "lib/malloc_debug/dumps/watch_bare.h"
 #include "lib/malloc_debug/state/state.h"
 #include "lib/malloc_debug/unwind/dump_modules.h"
 #include "lib/malloc_debug/unwind/gone_modules.h"
@@ -349,7 +350,7 @@ heap_dump_on_signal(void)
 
 	guards_check_live();
 	mu_text_format(name, sizeof(name), "%s.%d.txt",
-	    recorder_options.dump_prefix, (int)mu_sys_getpid());
+	    recorder_options.dump_prefix, watch_bare_program());
 	heap_dump(name);
 }
 
@@ -361,6 +362,6 @@ heap_dump_at_exit(void)
 	if (!recorder_options.backtrace || !recorder_options.dump_on_exit)
 		return;
 	mu_text_format(name, sizeof(name), "%s.%d.exit.txt",
-	    recorder_options.dump_prefix, (int)mu_sys_getpid());
+	    recorder_options.dump_prefix, watch_bare_program());
 	heap_dump(name);
 }

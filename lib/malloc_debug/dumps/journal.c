@@ -4,6 +4,7 @@
 
 #include "include/mu/report_file.h"
 #include "lib/malloc_debug/dumps/output_file.h"
+#include "lib/malloc_debug/dumps/watch_bare.h"
 #include "lib/malloc_debug/shadow/recording.h"
 #include "lib/malloc_debug/state/state.h"
 #include "mu/sys.h"
@@ -176,7 +177,7 @@ journal_at_exit(void)
 	if (!journal_on || !recorder_options.record_allocs_on_exit)
 		return;
 	mu_text_format(name, sizeof(name), "%s.%d",
-	    recorder_options.record_allocs_file, (int)mu_sys_getpid());
+	    recorder_options.record_allocs_file, watch_bare_program());
 	write_journal(name);
 }
 

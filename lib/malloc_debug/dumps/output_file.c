@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "include/mu/report_file.h"
+#include "lib/malloc_debug/dumps/watch_bare.h"
 #include "lib/malloc_debug/state/state.h"
 #include "mu/sys.h"
 #include "mu/text.h"
@@ -156,6 +157,8 @@ output_file_given(struct output_file *out, int fd)
 static void
 flush(struct output_file *out)
 {
+	if (out->error == 0 && watch_bare_late())
+		out->error = ETIMEDOUT;
 	if (out->error == 0)
 		out->error = mu_report_file_write(out->fd, out->buffer,
 		    out->used, mu_sys_now_ns() + PATIENCE_NS);

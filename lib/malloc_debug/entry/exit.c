@@ -1,8 +1,8 @@
 /*
  * _exit() and _Exit(), by which shells and children of servers end without
- * calling functions of atexit(): work that a signal requested is waited for
- * here too. A child of vfork() also calls it, in the memory of its parent; its
- * PID differs.
+ * calling functions of atexit(), and abort(): work that a signal requested is
+ * waited for here too. A child of vfork() also calls it, in the memory of its
+ * parent; its PID differs.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -12,8 +12,10 @@
 #include "lib/malloc_debug/entry/exit_wait.h"
 #include "mu/sys.h"
 
-static void (*next)(int); /* the next one; NULL: no signal was set up */
-static pid_t owner;       /* the process that has the watcher */
+/* The next ones; NULL: no signal was set up. */
+static void (*next)(int);
+static void (*next_abort)(void);
+static pid_t owner; /* the process that has the watcher */
 
 void
 exit_wait_fork_child(void)
@@ -21,8 +23,8 @@ exit_wait_fork_child(void)
 	owner = mu_sys_getpid();
 }
 
-static void
-await_jobs(void)
+void
+exit_wait(void)
 {
 	/* A sandbox may refuse every system call except the exit. */
 	if (watch_asked() && mu_sys_getpid() == owner)
@@ -37,17 +39,34 @@ exit_wait_start(void)
 
 	*(void **)&next = found;
 	owner = mu_sys_getpid();
-	at_quick_exit(await_jobs);
+	found = dlsym(RTLD_NEXT, "abort");
+	*(void **)&next_abort = found;
+	at_quick_exit(exit_wait);
 }
 
 __attribute__((visibility("default"), noreturn)) void
 _exit(int status)
 {
-	await_jobs();
+	exit_wait();
 	if (next != NULL)
 		next(status);
 	for (;;)
 		mu_sys1(SYS_exit_group, status);
+}
+
+/* One of libc's own, as by assert(), does not come here. */
+__attribute__((visibility("default"), noreturn)) void
+abort(void)
+{
+	void *found;
+
+	exit_wait();
+	if (next_abort == NULL) {
+		found = dlsym(RTLD_NEXT, "abort");
+		*(void **)&next_abort = found;
+	}
+	next_abort();
+	__builtin_trap();
 }
 
 __attribute__((visibility("default"), noreturn)) void

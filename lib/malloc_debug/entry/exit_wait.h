@@ -9,6 +9,9 @@
 /* Call inside the recorder, when there can be jobs. */
 void exit_wait_start(void);
 
+/* The program ends: wait for jobs, within a limit. Any context. */
+void exit_wait(void);
+
 /* In the child after fork(). */
 void exit_wait_fork_child(void);
 

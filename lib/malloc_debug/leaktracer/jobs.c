@@ -7,6 +7,7 @@
 #include <limits.h>
 
 #include "lib/malloc_debug/dumps/watch.h"
+#include "lib/malloc_debug/dumps/watch_bare.h"
 #include "lib/malloc_debug/leaktracer/leaktracer.h"
 #include "lib/malloc_debug/leaktracer/report.h"
 #include "lib/malloc_debug/leaktracer/settings.h"
@@ -25,7 +26,7 @@ leaktracer_write(const struct leaktracer_report *report, const char *name)
 
 	if (recorder_child && name != NULL) {
 		mu_text_format(
-		    own, sizeof(own), "%s.%d", name, (int)mu_sys_getpid());
+		    own, sizeof(own), "%s.%d", name, watch_bare_program());
 		name = own;
 	}
 	leaktracer_report_write(report, name);
