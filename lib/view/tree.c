@@ -1,6 +1,8 @@
 /*
  * Records are sorted by stack, so that a node's children come one after the
- * other: each record is compared only with the path of the one before.
+ * other: each record is compared only with the path of the one before. They are
+ * read twice, to find the largest branches and to make their nodes, so that
+ * memory grows with what is shown, and not with the number of stacks.
  */
 #include "lib/view/tree.h"
 
@@ -11,10 +13,34 @@
 
 #define FRAMES_PER_BRANCH 32 /* shown on average: limits the output */
 
-/* Sort key of a node. */
+/* Sort key of a node; INDEX is its number in the order of records. */
 struct rank {
-	const struct mu_tree_node *node;
-	size_t index;
+	uint64_t bytes, blocks;
+	size_t index, node;
+};
+
+/* A node on the way to the current record. */
+struct level {
+	size_t frame, index;
+	size_t node; /* in the tree; NO_NODE */
+	uint64_t bytes, blocks, own_bytes, own_blocks;
+	size_t num_children;
+	struct rank first; /* child */
+	bool maybe; /* the node, a first child, is kept if no other comes */
+};
+
+#define NO_NODE SIZE_MAX
+
+struct builder {
+	struct mu_tree *tree;
+	size_t limit;
+	struct level levels[MU_RECORD_FRAMES + 1]; /* the root first */
+	size_t depth, num_nodes;
+	struct rank *branches; /* the largest ones so far, and some others */
+	size_t num_branches, max_branches;
+	bool making; /* nodes; otherwise branches are looked for */
+	size_t next; /* branch to be made, by index */
+	bool no_memory;
 };
 
 /* Walk a tree of calls without recursion: see tree.h. */
@@ -36,13 +62,17 @@ sum_pruned(struct mu_tree_walk *walk, const struct mu_tree_node *node)
 	const struct mu_tree_node *child;
 	size_t *next = &walk->next[walk->depth];
 
-	walk->bytes = walk->blocks = 0;
+	if (*next > node->num_made)
+		return false;
+	walk->bytes = node->rest_bytes;
+	walk->blocks = node->rest_blocks;
 	walk->branches = node->num_children - *next;
-	for (; *next < node->num_children; ++*next) {
+	for (; *next < node->num_made; ++*next) {
 		child = &tree->nodes[tree->order[node->first + *next]];
 		walk->bytes = mu_saturated_add(walk->bytes, child->bytes);
 		walk->blocks = mu_saturated_add(walk->blocks, child->blocks);
 	}
+	*next = node->num_made + 1; /* they were met */
 	return walk->branches > 0;
 }
 
@@ -53,7 +83,7 @@ go_on(struct mu_tree_walk *walk)
 	const struct mu_tree_node *node = &tree->nodes[walk->node];
 	size_t *next = &walk->next[walk->depth], child;
 
-	if (*next < node->num_children) {
+	if (*next < node->num_made) {
 		child = tree->order[node->first + *next];
 		if (tree->nodes[child].shown) {
 			++*next;
@@ -100,10 +130,12 @@ compare_records(const void *a, const void *b)
 static struct mu_record_ref *
 sort_records(struct mu_tree *tree, const struct mu_records *records, bool own)
 {
-	struct mu_record_ref *sorted =
-	    calloc(records->count + 1, sizeof(*sorted));
-	size_t i;
+	struct mu_record_ref *sorted;
+	size_t i, count = 0;
 
+	for (i = 0; i < records->count; i++)
+		count += records->list[i].own == own;
+	sorted = calloc(count + 1, sizeof(*sorted));
 	if (sorted == NULL)
 		return NULL;
 	for (i = 0; i < records->count; i++) {
@@ -114,175 +146,250 @@ sort_records(struct mu_tree *tree, const struct mu_records *records, bool own)
 	return sorted;
 }
 
-/* Returns false without memory. */
-static bool
-add_node(struct mu_tree *tree, size_t parent, size_t frame)
+/* The larger first; of equal ones the one with more blocks. */
+static int
+compare_ranks(const void *a, const void *b)
 {
-	if (!mu_array_room(tree->nodes, tree->count, tree->max, 128, SIZE_MAX))
-		return false;
-	tree->nodes[tree->count++] =
-	    (struct mu_tree_node) { .parent = parent, .frame = frame };
-	return true;
+	const struct rank *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	if (x->blocks != y->blocks)
+		return x->blocks > y->blocks ? -1 : 1;
+	return (x->index > y->index) - (x->index < y->index);
+}
+
+static int
+compare_indices(const void *a, const void *b)
+{
+	const struct rank *x = a, *y = b;
+
+	return (x->index > y->index) - (x->index < y->index);
 }
 
 static void
-count_bytes(struct mu_tree_node *node, const struct mu_record *record)
+keep_largest(struct builder *builder)
 {
-	node->bytes = mu_saturated_add(node->bytes, record->bytes);
-	node->blocks = mu_saturated_add(node->blocks, record->count);
+	if (builder->num_branches == 0)
+		return;
+	qsort(builder->branches, builder->num_branches,
+	    sizeof(*builder->branches), compare_ranks);
+	if (builder->num_branches > builder->limit)
+		builder->num_branches = builder->limit;
 }
 
-/*
- * PATH has the nodes of the last record; the first LENGTH, including the root,
- * belong to this one too.
- */
+/* A node is the beginning of a branch. */
+static void
+take_branch(struct builder *builder, struct rank rank)
+{
+	if (builder->making || builder->limit == 0)
+		return;
+	if (builder->num_branches / 2 >= builder->limit)
+		keep_largest(builder);
+	if (!mu_array_room(builder->branches, builder->num_branches,
+		builder->max_branches, 128, SIZE_MAX)) {
+		builder->no_memory = true;
+		return;
+	}
+	builder->branches[builder->num_branches++] = rank;
+}
+
+static void
+add_node(struct builder *builder, struct level *level, size_t parent)
+{
+	struct mu_tree *tree = builder->tree;
+
+	if (!mu_array_room(
+		tree->nodes, tree->count, tree->max, 128, SIZE_MAX)) {
+		builder->no_memory = true;
+		return;
+	}
+	level->node = tree->count;
+	tree->nodes[tree->count++] = (struct mu_tree_node) {
+		.parent = parent,
+		.frame = level->frame,
+	};
+}
+
 static bool
-add_record(struct mu_tree *tree, const struct mu_record *record, size_t *path,
-    size_t length)
+is_branch_to_make(struct builder *builder, size_t index)
+{
+	while (builder->next < builder->num_branches &&
+	    builder->branches[builder->next].index < index)
+		builder->next++;
+	return builder->next < builder->num_branches &&
+	    builder->branches[builder->next].index == index;
+}
+
+/* A child of LEVEL's node that is not made. */
+static void
+add_rest(struct builder *builder, const struct level *level, struct rank child)
 {
 	struct mu_tree_node *node;
-	size_t i;
 
-	for (; length <= record->num_frames; length++) {
-		if (!add_node(tree, path[length - 1],
-			record->frames[record->num_frames - length]))
-			return false;
-		path[length] = tree->count - 1;
-	}
-	for (i = 0; i < length; i++)
-		count_bytes(&tree->nodes[path[i]], record);
-	node = &tree->nodes[path[length - 1]];
-	tree->num_stacks += node->own_blocks == 0 && node->own_bytes == 0;
-	node->own_bytes = mu_saturated_add(node->own_bytes, record->bytes);
-	node->own_blocks = mu_saturated_add(node->own_blocks, record->count);
-	return true;
+	if (level->node == NO_NODE)
+		return;
+	node = &builder->tree->nodes[level->node];
+	node->rest_bytes = mu_saturated_add(node->rest_bytes, child.bytes);
+	node->rest_blocks = mu_saturated_add(node->rest_blocks, child.blocks);
 }
 
-/* The number of nodes that two records share, including the root. */
+/* The only child of a node with nothing of its own continues its branch. */
+static bool
+may_continue(const struct builder *builder, const struct level *parent)
+{
+	return parent != builder->levels && parent->num_children == 1 &&
+	    parent->own_bytes == 0 && parent->own_blocks == 0;
+}
+
+/* PARENT gets a second child, so the first one begins a branch. */
+static void
+part_first(struct builder *builder, const struct level *parent)
+{
+	struct mu_tree *tree = builder->tree;
+
+	if (!builder->making) {
+		take_branch(builder, parent->first);
+	} else if (parent->first.node != NO_NODE) {
+		/* It and what is below it were made last. */
+		tree->count = parent->first.node;
+		add_rest(builder, parent, parent->first);
+	}
+}
+
+static void
+open_level(struct builder *builder, size_t frame)
+{
+	struct level *parent = &builder->levels[builder->depth];
+	struct level *level = &builder->levels[++builder->depth];
+
+	*level = (struct level) {
+		.frame = frame,
+		.index = builder->num_nodes++,
+		.node = NO_NODE,
+	};
+	if (may_continue(builder, parent))
+		part_first(builder, parent);
+	parent->num_children++;
+	if (!builder->making || parent->node == NO_NODE)
+		return;
+	if (is_branch_to_make(builder, level->index))
+		add_node(builder, level, parent->node);
+	else if (may_continue(builder, parent)) {
+		level->maybe = true;
+		add_node(builder, level, parent->node);
+	}
+}
+
+static void
+fill_node(const struct builder *builder, const struct level *level)
+{
+	struct mu_tree_node *node = &builder->tree->nodes[level->node];
+
+	node->bytes = level->bytes;
+	node->blocks = level->blocks;
+	node->own_bytes = level->own_bytes;
+	node->own_blocks = level->own_blocks;
+	node->num_children = level->num_children;
+	node->continues = level->maybe;
+}
+
+static void
+close_level(struct builder *builder)
+{
+	struct level *level = &builder->levels[builder->depth], *parent;
+	struct rank rank = { level->bytes, level->blocks, level->index,
+		level->maybe ? level->node : NO_NODE };
+
+	if (level->node != NO_NODE)
+		fill_node(builder, level);
+	if (builder->depth == 0)
+		return;
+	parent = &builder->levels[--builder->depth];
+	parent->bytes = mu_saturated_add(parent->bytes, level->bytes);
+	parent->blocks = mu_saturated_add(parent->blocks, level->blocks);
+	if (level->node == NO_NODE)
+		add_rest(builder, parent, rank);
+	if (may_continue(builder, parent))
+		parent->first = rank;
+	else
+		take_branch(builder, rank);
+}
+
+static void
+add_own(struct builder *builder, const struct mu_record *record)
+{
+	struct level *level = &builder->levels[builder->depth];
+
+	if (!builder->making)
+		builder->tree->num_stacks +=
+		    level->own_blocks == 0 && level->own_bytes == 0;
+	level->own_bytes = mu_saturated_add(level->own_bytes, record->bytes);
+	level->own_blocks = mu_saturated_add(level->own_blocks, record->count);
+	level->bytes = mu_saturated_add(level->bytes, record->bytes);
+	level->blocks = mu_saturated_add(level->blocks, record->count);
+}
+
+/* The number of nodes below the root that two records share. */
 static size_t
 common(const struct mu_record *a, const struct mu_record *b)
 {
-	size_t i = a->num_frames, j = b->num_frames, length = 1;
+	size_t i = a->num_frames, j = b->num_frames, length = 0;
 
 	while (i > 0 && j > 0 && a->frames[--i] == b->frames[--j])
 		length++;
 	return length;
 }
 
-static bool
-add_records(struct mu_tree *tree, const struct mu_record_ref *sorted)
+static void
+read_records(struct builder *builder, const struct mu_record_ref *sorted)
 {
-	size_t path[MU_RECORD_FRAMES + 1] = { 0 }, i, length = 1;
+	size_t i, shared = 0, count = builder->tree->num_records;
+	const struct mu_record *record;
 
-	if (!add_node(tree, 0, MU_TREE_NO_FRAME))
-		return false;
-	for (i = 0; i < tree->num_records; i++) {
+	builder->levels[0] = (struct level) {
+		.frame = MU_TREE_NO_FRAME,
+		.node = NO_NODE,
+	};
+	builder->depth = 0;
+	builder->num_nodes = 1;
+	if (builder->making)
+		add_node(builder, builder->levels, 0);
+	for (i = 0; i < count && !builder->no_memory; i++) {
+		record = sorted[i].record;
 		if (i > 0)
-			length = common(sorted[i - 1].record, sorted[i].record);
-		if (!add_record(tree, sorted[i].record, path, length))
-			return false;
+			shared = common(sorted[i - 1].record, record);
+		while (builder->depth > shared)
+			close_level(builder);
+		while (builder->depth < record->num_frames)
+			open_level(builder,
+			    record->frames[record->num_frames - builder->depth -
+				1]);
+		add_own(builder, record);
 	}
-	return true;
+	while (builder->depth > 0)
+		close_level(builder);
+	close_level(builder);
 }
 
-/* The larger first; of equal ones the one with more blocks. */
-static int
-compare_sizes(const struct mu_tree_node *a, const struct mu_tree_node *b)
-{
-	if (a->bytes != b->bytes)
-		return a->bytes > b->bytes ? -1 : 1;
-	if (a->blocks != b->blocks)
-		return a->blocks > b->blocks ? -1 : 1;
-	return 0;
-}
-
-/* Sort by parent. */
-static int
-compare_siblings(const void *a, const void *b)
-{
-	const struct rank *x = a, *y = b;
-	int order;
-
-	if (x->node->parent != y->node->parent)
-		return x->node->parent < y->node->parent ? -1 : 1;
-	order = compare_sizes(x->node, y->node);
-	if (order == 0)
-		order = (x->index > y->index) - (x->index < y->index);
-	return order;
-}
-
-static int
-compare_branches(const void *a, const void *b)
-{
-	const struct rank *x = a, *y = b;
-	int order = compare_sizes(x->node, y->node);
-
-	if (order == 0)
-		order = (x->index > y->index) - (x->index < y->index);
-	return order;
-}
-
-/* Keys of all nodes but the root. NULL without memory. */
+/* Keys of all nodes but the root, by COMPARE. NULL without memory. */
 static struct rank *
 rank_nodes(
     const struct mu_tree *tree, int (*compare)(const void *a, const void *b))
 {
 	struct rank *ranks = calloc(tree->count, sizeof(*ranks));
+	const struct mu_tree_node *node;
 	size_t i;
 
 	if (ranks == NULL)
 		return NULL;
-	for (i = 1; i < tree->count; i++)
-		ranks[i - 1] = (struct rank) { &tree->nodes[i], i };
+	for (i = 1; i < tree->count; i++) {
+		node = &tree->nodes[i];
+		ranks[i - 1] =
+		    (struct rank) { node->bytes, node->blocks, i, i };
+	}
 	qsort(ranks, tree->count - 1, sizeof(*ranks), compare);
 	return ranks;
-}
-
-static bool
-order_children(struct mu_tree *tree)
-{
-	struct rank *ranks = rank_nodes(tree, compare_siblings);
-	struct mu_tree_node *parent;
-	size_t i;
-
-	tree->order = calloc(tree->count, sizeof(*tree->order));
-	if (ranks == NULL || tree->order == NULL) {
-		free(ranks);
-		return false;
-	}
-	for (i = 0; i + 1 < tree->count; i++) {
-		tree->order[i] = ranks[i].index;
-		parent = &tree->nodes[ranks[i].node->parent];
-		if (parent->num_children++ == 0)
-			parent->first = i;
-	}
-	free(ranks);
-	return true;
-}
-
-bool
-mu_tree_build(struct mu_tree *tree, const struct mu_records *records, bool own)
-{
-	struct mu_record_ref *sorted;
-	bool built;
-
-	*tree = (struct mu_tree) { 0 };
-	sorted = sort_records(tree, records, own);
-	if (sorted == NULL)
-		return false;
-	built = add_records(tree, sorted) && order_children(tree);
-	free(sorted);
-	return built;
-}
-
-bool
-mu_tree_continues(const struct mu_tree *tree, size_t node)
-{
-	const struct mu_tree_node *parent =
-	    &tree->nodes[tree->nodes[node].parent];
-
-	return parent->num_children == 1 && tree->nodes[node].parent != 0 &&
-	    parent->own_bytes == 0 && parent->own_blocks == 0;
 }
 
 /*
@@ -293,31 +400,86 @@ mu_tree_continues(const struct mu_tree *tree, size_t node)
 static void
 show_nodes(struct mu_tree *tree, const struct rank *ranks, size_t limit)
 {
-	size_t i, branches = 0, frames = 0, most;
+	size_t i, frames = 0, most;
 	struct mu_tree_node *node;
 
 	most = mu_saturated_mul(limit, FRAMES_PER_BRANCH);
 	tree->nodes[0].shown = true;
 	for (i = 0; i + 1 < tree->count && frames < most; i++) {
 		node = &tree->nodes[ranks[i].index];
-		if (!mu_tree_continues(tree, ranks[i].index) &&
-		    branches++ >= limit)
-			continue;
 		node->shown = tree->nodes[node->parent].shown;
 		frames += node->shown;
 	}
 }
 
-bool
-mu_tree_prune(struct mu_tree *tree, size_t limit)
+/* Children have the order of RANKS. */
+static bool
+order_children(struct mu_tree *tree, const struct rank *ranks)
 {
-	struct rank *ranks = rank_nodes(tree, compare_branches);
+	struct mu_tree_node *node, *parent;
+	size_t i, first = 0;
 
-	if (ranks == NULL)
+	tree->order = calloc(tree->count, sizeof(*tree->order));
+	if (tree->order == NULL)
 		return false;
-	show_nodes(tree, ranks, limit);
-	free(ranks);
+	for (i = 1; i < tree->count; i++)
+		tree->nodes[tree->nodes[i].parent].num_made++;
+	for (i = 0; i < tree->count; i++) {
+		node = &tree->nodes[i];
+		node->first = first;
+		first += node->num_made;
+		node->num_made = 0;
+	}
+	for (i = 0; i + 1 < tree->count; i++) {
+		parent = &tree->nodes[tree->nodes[ranks[i].index].parent];
+		tree->order[parent->first + parent->num_made++] =
+		    ranks[i].index;
+	}
 	return true;
+}
+
+static bool
+finish(struct mu_tree *tree, size_t limit)
+{
+	struct rank *ranks = rank_nodes(tree, compare_ranks);
+	bool done = ranks != NULL && order_children(tree, ranks);
+
+	if (done)
+		show_nodes(tree, ranks, limit);
+	free(ranks);
+	return done;
+}
+
+bool
+mu_tree_build(struct mu_tree *tree, const struct mu_records *records, bool own,
+    size_t limit)
+{
+	struct builder builder = { .tree = tree, .limit = limit };
+	struct mu_record_ref *sorted;
+	bool built;
+
+	*tree = (struct mu_tree) { 0 };
+	sorted = sort_records(tree, records, own);
+	if (sorted == NULL)
+		return false;
+	read_records(&builder, sorted);
+	keep_largest(&builder);
+	if (builder.num_branches > 0)
+		qsort(builder.branches, builder.num_branches,
+		    sizeof(*builder.branches), compare_indices);
+	builder.making = true;
+	if (!builder.no_memory)
+		read_records(&builder, sorted);
+	free(builder.branches);
+	free(sorted);
+	built = !builder.no_memory && finish(tree, limit);
+	return built;
+}
+
+bool
+mu_tree_continues(const struct mu_tree *tree, size_t node)
+{
+	return tree->nodes[node].continues;
 }
 
 void

@@ -1,6 +1,6 @@
 /*
  * Build a tree of calls from stacks, from the outermost frame down, with the
- * bytes allocated below each.
+ * bytes allocated below each; the largest branches of it.
  *
  * Pure.
  */
@@ -16,7 +16,10 @@ struct mu_tree_node {
 	size_t frame;           /* its number; MU_TREE_NO_FRAME for the root */
 	uint64_t bytes, blocks; /* with everything below; saturated */
 	uint64_t own_bytes, own_blocks; /* of stacks that end here */
-	size_t first, num_children; /* indices into order, the largest first */
+	size_t num_children;
+	size_t first, num_made; /* indices into order, the largest first */
+	uint64_t rest_bytes, rest_blocks; /* of children that have no node */
+	bool continues; /* the only child of its parent, with all its bytes */
 	bool shown;
 };
 
@@ -31,18 +34,12 @@ struct mu_tree {
 
 /*
  * Build a tree of those RECORDS, sealed and with numbers for frames, that are
- * OWN, or of the others. Returns false without memory. Release TREE in any
- * case.
+ * OWN, or of the others, with the LIMIT largest branches. A branch begins at a
+ * node with siblings, or with less than its parent; the nodes after it belong
+ * to it. Returns false without memory. Release TREE in any case.
  */
-bool mu_tree_build(
-    struct mu_tree *tree, const struct mu_records *records, bool own);
-
-/*
- * Choose the LIMIT largest branches to be shown. A branch begins at a node with
- * siblings, or with less than its parent; the nodes after it belong to it.
- * Returns false without memory.
- */
-bool mu_tree_prune(struct mu_tree *tree, size_t limit);
+bool mu_tree_build(struct mu_tree *tree, const struct mu_records *records,
+    bool own, size_t limit);
 
 /* Accepts one that is zero. */
 void mu_tree_release(struct mu_tree *tree);

@@ -17,24 +17,23 @@ struct work {
 };
 
 static bool
-prune(struct mu_dump_view *view, size_t limit)
+build_trees(struct mu_dump_view *view, size_t limit)
 {
-	size_t i, j;
+	size_t i;
 
 	for (i = 0; i < MU_DUMP_SECTIONS; i++) {
-		for (j = 0; j < view->trees[i].count; j++)
-			view->trees[i].nodes[j].shown = false;
-		if (!mu_tree_prune(&view->trees[i], limit))
+		mu_tree_release(&view->trees[i]);
+		if (!mu_tree_build(
+			&view->trees[i], &view->dump->records, i == 0, limit))
 			return false;
 	}
 	return true;
 }
 
 static bool
-build(struct work *work, struct mu_dump_view *view)
+name_frames(struct work *work)
 {
 	struct mu_heap_dump *dump = &work->opened.dump;
-	size_t i;
 
 	if (!mu_frames_add(
 		&work->frames, &dump->records, 0, &work->opened.names) ||
@@ -42,10 +41,6 @@ build(struct work *work, struct mu_dump_view *view)
 	    !mu_frames_replace(&work->frames, &dump->records, 0))
 		return false;
 	mu_opened_dump_note(&work->opened, &work->notes);
-	for (i = 0; i < MU_DUMP_SECTIONS; i++) {
-		if (!mu_tree_build(&view->trees[i], &dump->records, i == 0))
-			return false;
-	}
 	return true;
 }
 
@@ -64,14 +59,16 @@ write_all(struct work *work, struct mu_dump_view *view, struct mu_why *why)
 	const char *html = options->html;
 
 	if (html == NULL || strcmp(html, "-") != 0) {
-		if (!prune(view, options->limit))
-			return mu_why(why, MU_ERR_NO_MEMORY, "no memory");
+		if (!build_trees(view, options->limit))
+			return mu_why(
+			    why, MU_ERR_NO_MEMORY, "no memory for a tree");
 		mu_tree_text(work->out, view);
 	}
 	if (html == NULL)
 		return MU_OK;
-	if (!prune(view, options->limit_given ? options->limit : HTML_LIMIT))
-		return mu_why(why, MU_ERR_NO_MEMORY, "no memory");
+	if (!build_trees(
+		view, options->limit_given ? options->limit : HTML_LIMIT))
+		return mu_why(why, MU_ERR_NO_MEMORY, "no memory for a tree");
 	return mu_view_page(html, work->out, write_tree, view, why);
 }
 
@@ -88,10 +85,10 @@ show(struct work *work, struct mu_why *why)
 	enum mu_status status;
 	size_t i;
 
-	if (build(work, &view))
+	if (name_frames(work))
 		status = write_all(work, &view, why);
 	else
-		status = mu_why(why, MU_ERR_NO_MEMORY, "no memory for a tree");
+		status = mu_why(why, MU_ERR_NO_MEMORY, "no memory for frames");
 	for (i = 0; i < MU_DUMP_SECTIONS; i++)
 		mu_tree_release(&view.trees[i]);
 	return status;

@@ -140,8 +140,8 @@ check_dump(struct mu_heap_dump *dump)
 	require(mu_frames_number(&frames));
 	require(mu_frames_replace(&frames, &dump->records, 0));
 	for (i = 0; i < MU_DUMP_SECTIONS; i++) {
-		require(mu_tree_build(&view.trees[i], &dump->records, i == 0));
-		require(mu_tree_prune(&view.trees[i], LIMIT));
+		require(mu_tree_build(
+		    &view.trees[i], &dump->records, i == 0, LIMIT));
 		check_tree(&view.trees[i]);
 	}
 	check_text(&view);

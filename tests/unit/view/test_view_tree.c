@@ -37,8 +37,7 @@ static void
 build(size_t limit)
 {
 	mu_records_seal(&records);
-	ck_assert(mu_tree_build(&tree, &records, false));
-	ck_assert(mu_tree_prune(&tree, limit));
+	ck_assert(mu_tree_build(&tree, &records, false, limit));
 }
 
 /* The walk as words: "m100x3(a40x1 b60x2)"; "=" own, "~" pruned. */
@@ -214,10 +213,9 @@ written(void (*write)(FILE *out, const struct mu_dump_view *view))
 	view.dump = &dump;
 	view.frames = &frames;
 	view.style = mu_style_choose(MU_STYLE_NEVER, false, NULL, NULL);
-	for (i = 0; i < MU_DUMP_SECTIONS; i++) {
-		ck_assert(mu_tree_build(&view.trees[i], &dump.records, i == 0));
-		ck_assert(mu_tree_prune(&view.trees[i], 100));
-	}
+	for (i = 0; i < MU_DUMP_SECTIONS; i++)
+		ck_assert(
+		    mu_tree_build(&view.trees[i], &dump.records, i == 0, 100));
 	write(out, &view);
 	fclose(out);
 	for (i = 0; i < MU_DUMP_SECTIONS; i++)
