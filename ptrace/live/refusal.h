@@ -47,9 +47,10 @@ void mu_refusal_facts_read(struct mu_refusal_facts *facts);
 
 /*
  * Find out why seizing TID of PID failed with ERROR (a positive errno). Reads
- * /proc/PID/status (TracerPid, Uid, Gid, CapPrm) and its owner, which is root if the process
- * is not dumpable; PR_GET_DUMPABLE if PID is our parent, whose memory we share;
- * our own ids and capabilities; Yama's ptrace_scope; and tries a ptrace call without effects.
+ * /proc/PID/status (TracerPid, Uid, Gid, CapPrm) and its owner, which is root
+ * if the process is not dumpable; PR_GET_DUMPABLE if PID is our parent, whose
+ * memory we share; our own ids and capabilities; Yama's ptrace_scope; and tries
+ * a ptrace call without effects.
  */
 enum mu_status mu_refusal(pid_t pid, pid_t tid, int error, struct mu_why *why);
 

@@ -12,20 +12,19 @@ have() {
 
 # What elfutils installs is the same for all CPUs, and not seen by a cross gcc.
 of_source() {
-	set -- "$1" "$2" -std=gnu11 -D_GNU_SOURCE -Iinclude -I.
 	source=$1 stamp=$2
-	shift 2
+	set -- -std=gnu11 -D_GNU_SOURCE -Iinclude -I.
 	for tool in $tools; do
+		have "$tool" || continue
 		case $tool in
 		clang-tidy)
-			have $tool && ! $tool --quiet --warnings-as-errors="*" \
-				"$source" -- "$@" 2>/dev/null && bad=1
+			"$tool" --quiet --warnings-as-errors="*" "$source" \
+				-- "$@" 2>/dev/null || bad=1
 			;;
 		*)
-			have $tool && ! $tool "$@" -O2 -fPIC -Wall -Wextra \
-				-Wshadow -Werror -idirafter /usr/include \
-				-fsyntax-only -MMD -MP -MF "$stamp.d" \
-				-MT "$stamp" "$source" && bad=1
+			"$tool" "$@" -O2 -fPIC -Wall -Wextra -Wshadow -Werror \
+				-idirafter /usr/include -fsyntax-only -MMD -MP \
+				-MF "$stamp.d" -MT "$stamp" "$source" || bad=1
 			;;
 		esac
 	done

@@ -37,4 +37,3 @@ TEST(beyond)
 
 	ck_assert_int_eq(strncmp(utc.text, "9999-12-", 8), 0);
 }
-
