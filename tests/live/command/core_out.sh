@@ -122,8 +122,8 @@ three files files files || fail "status $?"
     "$work/files/baseline $work/files/core $work/files/look" ] ||
 	fail "$(ls -A "$work/files")"
 
-if g++ -std=c++17 -g -O1 -I. tests/live/command/looks/program.cc \
-    -o "$work/program" 2>"$work/errors"; then
+if made "$work/program" g++ -std=c++17 -g -O1 -I. \
+    tests/live/command/looks/program.cc 2>"$work/errors"; then
 	hold "$work/program"
 	dump -p "$pid" --core-out "$core"
 	same "$core" -p "$pid"

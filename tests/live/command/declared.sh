@@ -17,8 +17,8 @@ play() {
 		return
 	fi
 	# gcc before 11 and clang write the files of split units there.
-	if ! (cd "$work" && "$@" -D_GNU_SOURCE -I"$top" -w "$top/$source" \
-	    -o program) 2>"$work/errors"; then
+	if ! (cd "$work" && made program "$@" -D_GNU_SOURCE -I"$top" -w \
+	    "$top/$source") 2>"$work/errors"; then
 		echo "SKIPPED: $name: $(head -n 1 "$work/errors")"
 		return
 	fi

@@ -22,7 +22,7 @@ play() {
 		echo "SKIPPED: $name: $(head -n 1 "$work/errors")"
 		return
 	fi
-	if ! "$@" -std=c++17 -w -g -I. "$source" -o "$work/program" \
+	if ! made "$work/program" "$@" -std=c++17 -w -g -I. "$source" \
 	    2>"$work/errors"; then
 		fail "not compiled: $(cat "$work/errors")"
 		return

@@ -87,24 +87,24 @@ for compiler in "g++ -O0" "g++ -O2 -s" "clang++ -O1"; do
 		continue
 	fi
 	# shellcheck disable=SC2086
-	$compiler -std=c++17 -D_GNU_SOURCE -I. $sources/families.cc \
-	    -o "$program" 2>"$work/errors" ||
+	made "$program" $compiler -std=c++17 -D_GNU_SOURCE -I. \
+	    $sources/families.cc 2>"$work/errors" ||
 		fail "not compiled: $(cat "$work/errors")"
 	hold "$program"
 	look "$compiler"
 	[ "$compiler" != "g++ -O2 -s" ] || read_text
 	let_go
 done
-if g++ -g -O1 -std=c++17 -D_GNU_SOURCE -I. $sources/fields.cc -o "$work/fields" \
-    2>"$work/errors"; then
+if made "$work/fields" g++ -g -O1 -std=c++17 -D_GNU_SOURCE -I. \
+    $sources/fields.cc 2>"$work/errors"; then
 	hold "$work/fields"
 	read_fields
 	let_go
 else
 	echo "SKIPPED: no g++: $(head -n 1 "$work/errors")"
 fi
-if g++ -g -O1 -std=c++17 -D_GNU_SOURCE -I. $sources/stale.cc -o "$work/stale" \
-    2>"$work/errors"; then
+if made "$work/stale" g++ -g -O1 -std=c++17 -D_GNU_SOURCE -I. \
+    $sources/stale.cc 2>"$work/errors"; then
 	hold "$work/stale"
 	"$command" -q -p "$pid" >"$work/text"
 	grep -q '× Session, 3 blocks hang on' "$work/text" ||
@@ -116,8 +116,8 @@ if g++ -g -O1 -std=c++17 -D_GNU_SOURCE -I. $sources/stale.cc -o "$work/stale" \
 		fail "of different sizes: $(cat "$work/text")"
 	let_go
 fi
-if g++ -g -O0 -std=c++17 -D_GNU_SOURCE -I. $sources/cycles.cc \
-    -o "$work/cycles" 2>"$work/errors"; then
+if made "$work/cycles" g++ -g -O0 -std=c++17 -D_GNU_SOURCE -I. \
+    $sources/cycles.cc 2>"$work/errors"; then
 	hold "$work/cycles"
 	"$command" -q -p "$pid" >"$work/text"
 	{ grep -q 'a cycle: Node.next → Node.next$' "$work/text" &&

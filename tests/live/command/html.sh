@@ -17,8 +17,8 @@ if ! command -v python3 >/dev/null || ! command -v g++ >/dev/null; then
 	echo "SKIPPED: no python3 or no g++"
 	exit 77
 fi
-g++ -g -O1 -std=c++17 -D_GNU_SOURCE -I. tests/live/command/groups/fields.cc \
-    -o "$work/program<b>&" || fail "not compiled"
+made "$work/program<b>&" g++ -g -O1 -std=c++17 -D_GNU_SOURCE -I. \
+    tests/live/command/groups/fields.cc || fail "not compiled"
 hold "$work/program<b>&"
 "$command" --format=html --contents -o "$work/page.html" -p "$pid"
 [ $? -eq 23 ] || fail "status"

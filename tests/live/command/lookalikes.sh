@@ -13,8 +13,8 @@ play() {
 	name="$2 $3, seed $1"
 	python3 $sources/hostile.py "$1" >"$work/program.c"
 	shift
-	if ! "$@" -g -w -D_GNU_SOURCE -I. "$work/program.c" \
-	    -o "$work/program" 2>"$work/errors"; then
+	if ! made "$work/program" "$@" -g -w -D_GNU_SOURCE -I. \
+	    "$work/program.c" 2>"$work/errors"; then
 		fail "not compiled: $(head -n 3 "$work/errors")"
 		return
 	fi

@@ -19,8 +19,8 @@ build_program() {
 	*.cc) set -- g++ -std=c++20 "$@" ;;
 	*) set -- gcc -std=gnu11 "$@" ;;
 	esac
-	"$@" -g -w -D_GNU_SOURCE -I. -Iinclude "$source" "$work/rest.a" \
-	    -o "$work/program" -pthread -ldl 2>"$work/errors"
+	made "$work/program" "$@" -g -w -D_GNU_SOURCE -I. -Iinclude "$source" \
+	    "$work/rest.a" -pthread -ldl 2>"$work/errors"
 }
 
 # look FILE OPTION...

@@ -37,8 +37,8 @@ play() {
 	# shellcheck disable=SC2086
 	if ! command -v "$1" >/dev/null; then
 		echo "SKIPPED: $name: no $1"
-	elif ! "$@" $standard -w -D_GNU_SOURCE -I. -I$sources \
-	    "$sources/$file" -o "$work/program" $libraries \
+	elif ! made "$work/program" "$@" $standard -w -D_GNU_SOURCE -I. \
+	    -I$sources "$sources/$file" $libraries \
 	    2>"$work/errors"; then
 		echo "SKIPPED: $name: $(grep -m 1 error "$work/errors")"
 	else

@@ -50,8 +50,8 @@ play() {
 	name="$1, $2" source=$sources/$2 wanted=$3
 	shift 3
 	rm -f "$work/program"
-	if "$@" -std=c++17 -D_GNU_SOURCE -I. "$source" \
-	    -o "$work/program" 2>"$work/errors"; then
+	if made "$work/program" "$@" -std=c++17 -D_GNU_SOURCE -I. "$source" \
+	    2>"$work/errors"; then
 		check_process "$wanted" "$work/program"
 		return
 	fi
@@ -70,8 +70,8 @@ play_c() {
 	shift 3
 	if ! command -v "$1" >/dev/null; then
 		echo "SKIPPED: $name: no $1"
-	elif ! "$@" -w -D_GNU_SOURCE -I. -I$sources "$source" \
-	    -o "$work/program" 2>"$work/errors"; then
+	elif ! made "$work/program" "$@" -w -D_GNU_SOURCE -I. -I$sources \
+	    "$source" 2>"$work/errors"; then
 		fail "not compiled: $(cat "$work/errors")"
 	else
 		check_process "$wanted" "$work/program"

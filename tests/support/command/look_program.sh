@@ -5,7 +5,7 @@ command=$build/memunreachable
 source=tests/live/command/looks/program.cc
 shown=$work/answer
 
-if ! g++ -std=c++17 -g -O1 -I. "$source" -o "$work/program" 2>"$work/errors"
+if ! made "$work/program" g++ -std=c++17 -g -O1 -I. "$source" 2>"$work/errors"
 then
 	echo "SKIPPED: not compiled: $(head -n 1 "$work/errors")"
 	exit 77
