@@ -20,12 +20,12 @@ compilers() {
 	done
 }
 
-# compile COMPILER OUTPUT WORD...: the words are options and files.
+# compile COMPILER PROGRAM WORD...: the words are options and files.
 compile() {
 	with=$1 output=$2
 	shift 2
 	# shellcheck disable=SC2086 # words
-	$with $strict "$@" -o "$output" $libs $ours 2>"$work/diagnostics" || {
+	made "$output" $with $strict "$@" $libs $ours 2>"$work/diagnostics" || {
 		fail "does not compile"
 		cat "$work/diagnostics"
 		return 1

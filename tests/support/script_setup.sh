@@ -128,11 +128,11 @@ fits_schema() {
 made() {
 	made_as=$1
 	shift
-	"$@" -c -o "$made_as.o" || return
+	"$@" -Wno-unused-command-line-argument -c -o "$made_as.o" || return
 	for word in "$@"; do
 		shift
 		case $word in
-		*.c | *.cc) set -- "$@" "$made_as.o" ;;
+		*.c | *.cc | *.cpp) set -- "$@" "$made_as.o" ;;
 		*) set -- "$@" "$word" ;;
 		esac
 	done

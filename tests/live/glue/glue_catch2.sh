@@ -51,7 +51,9 @@ has "$work/out" "examples/leaks_catch2.cpp:$(grep -n 'array only' \
     examples/leaks_catch2.cpp | cut -d : -f 1): FAILED"
 
 name=ends
-compile "$cxx" "$work/second.o" -std=c++17 -DSECOND_FILE -c $glue/ends_catch2.cc
+# shellcheck disable=SC2086 # words
+$cxx $strict -std=c++17 -DSECOND_FILE -c $glue/ends_catch2.cc $ours \
+	-o "$work/second.o" || fail "does not compile"
 compile "$cxx" "$work/ends" -std=c++17 $glue/ends_catch2.cc "$work/second.o"
 lines "$work/ends"
 printf '%s\n' fails throws sections 'loses of fixture' 'loses in second file' \

@@ -21,8 +21,10 @@ if ! command -v "$compiler" >/dev/null; then
 	echo "SKIPPED: libraries: no $compiler"
 	exit 0
 fi
-${MAKE:-make} -s -j2 BUILD="$work" CC="$compiler" LD=aarch64-linux-gnu-ld \
+# What did not change is not built again.
+other=$build/aarch64
+${MAKE:-make} -s -j2 BUILD="$other" CC="$compiler" LD=aarch64-linux-gnu-ld \
 	AR=aarch64-linux-gnu-ar NM=aarch64-linux-gnu-nm \
 	OBJCOPY=aarch64-linux-gnu-objcopy CFLAGS="-O0 -Werror" libraries ||
 	fail "they do not build for aarch64"
-needs_libc "$work"
+needs_libc "$other"
