@@ -61,6 +61,20 @@ freeze_heaps(struct mu_image *image, struct mu_heap_freeze freeze)
 	return status;
 }
 
+/*
+ * At the end of the program its other threads may stand still; a look by the
+ * command after that knows less.
+ */
+static uint64_t
+stop_span_ns(const struct mu_image *image)
+{
+	uint64_t most = mu_library.options.max_pause * MU_NS_PER_MS;
+
+	return image->stop.at_end && most < MU_STOP_AT_END_NS
+	    ? MU_STOP_AT_END_NS
+	    : most;
+}
+
 enum mu_status
 mu_allocator_freeze(struct mu_image *image)
 {
@@ -70,8 +84,7 @@ mu_allocator_freeze(struct mu_image *image)
 	};
 	enum mu_status status = freeze_heaps(image, freeze);
 
-	mu_image_stop_within(
-	    image, mu_library.options.max_pause * MU_NS_PER_MS);
+	mu_image_stop_within(image, stop_span_ns(image));
 	return status;
 }
 

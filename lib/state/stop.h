@@ -18,6 +18,9 @@
  */
 #define MU_STOP_BRIEF_NS (MU_NS_PER_SEC)
 
+/* The least time of a stop at the end of the program, whatever max_pause is. */
+#define MU_STOP_AT_END_NS (2 * MU_NS_PER_SEC)
+
 struct mu_stop {
 	/* Freeze. */
 	struct mu_snapshot self; /* used to find the allocators */
