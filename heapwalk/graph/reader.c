@@ -356,7 +356,7 @@ read_bitmap_word(
 		return;
 	__builtin_prefetch(span->view + offset + AHEAD);
 	for (i = 0; i < MU_WORD_BITS * MU_GRAIN; i += LINE)
-		__builtin_prefetch(span->view + offset + NEAR + i, 0, 0);
+		__builtin_prefetch(span->view + offset + NEAR + i);
 	if (end > mu_range_size(span->range))
 		end = mu_range_size(span->range);
 	for (; offset < end; offset += count * WORD) {
