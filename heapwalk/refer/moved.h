@@ -1,6 +1,7 @@
 /*
- * Find out whether shared memory was changed by a process that no stop holds
- * while it was read.
+ * Find out whether shared memory was changed while it was read: by a process
+ * that no stop holds, or by write(2) to the file of pages that this process has
+ * not touched, which are read after the stop.
  *
  * Runs in: sweeper, the command.
  */
@@ -10,9 +11,9 @@
 #include "heapwalk/heaps/blocks.h"
 #include "heapwalk/subject/snapshot.h"
 
-#define MU_MOVED_WORDS                                                       \
-	"another process changed shared memory while it was read: what only" \
-	" that refers to may be among these"
+#define MU_MOVED_WORDS                                                     \
+	"another process, or write(2), changed shared memory while it was" \
+	" read: what only that refers to may be among these"
 
 /* The process itself, as it is now; not owned. */
 struct mu_moved_source {

@@ -24,8 +24,8 @@ enum mu_status mu_doubt_stacks(
 enum mu_status mu_doubt_untouched(size_t bytes, struct mu_why *why);
 
 /*
- * Another process changed shared memory while it was read. MEMORY is the
- * /proc/PID/mem of the subject.
+ * Shared memory was changed while it was read: heapwalk/refer/moved.h. MEMORY
+ * is the /proc/PID/mem of the subject.
  */
 enum mu_status mu_doubt_moved(
     struct mu_check_look *look, int memory, struct mu_why *why);

@@ -155,6 +155,50 @@ moved_by_a_child(void)
 	move(halves);
 }
 
+static void *
+move_by_writes(void *arg)
+{
+	const off_t offsets[] = { 0, SIZE / 2 };
+	const int fd = *(const int *)arg;
+	size_t i, from, at;
+	void *word;
+
+	for (from = 0;; from = 1 - from)
+		for (i = 0; i < POINTERS; i++) {
+			at = i * sizeof(word);
+			if (pread(fd, &word, sizeof(word),
+				offsets[from] + (off_t)at) < 0 ||
+			    pwrite(fd, &word, sizeof(word),
+				offsets[1 - from] + (off_t)at) < 0)
+				abort();
+			word = NULL;
+			if (pwrite(fd, &word, sizeof(word),
+				offsets[from] + (off_t)at) < 0)
+				abort();
+		}
+	return NULL;
+}
+
+/* Through the file: this process does not touch the pages that it has mapped.
+ */
+static void
+moved_by_writes(void)
+{
+	static int fd;
+	char *all;
+	pthread_t thread;
+	size_t i;
+
+	fd = memory_file();
+	all = map(RW, MAP_SHARED, fd);
+	for (i = 0; i < POINTERS; i++)
+		put((void **)(void *)all + i, block_new(24));
+	munmap(all, SIZE);
+	map(PROT_READ, MAP_SHARED, fd);
+	if (pthread_create(&thread, NULL, move_by_writes, &fd) != 0)
+		abort();
+}
+
 /* No other process can read secret memory, not even by ptrace. */
 static void
 secret(void)
@@ -471,6 +515,7 @@ static const struct {
 	{ "moving", moving, false },
 	{ "moving_twice", moving_twice, false },
 	{ "moved_by_a_child", moved_by_a_child, false },
+	{ "moved_by_writes", moved_by_writes, false },
 	{ "sparse", sparse, false },
 	{ "secret", secret, false },
 	{ "child_of_a_server", child_of_a_server, false },
