@@ -269,13 +269,29 @@ take_exec(struct mu_trace *trace, pid_t pid)
 		mu_traced_forget(&trace->all, first);
 }
 
-/* The first stop of a child may arrive after the end of its parent. */
+/* False for a task that has ended, and for one that was detached. */
+static bool
+is_ours(pid_t tid)
+{
+	char status[MU_PROC_STATUS_SIZE];
+
+	return mu_proc_status_read(tid, 0, status, sizeof(status)) > 0 &&
+	    mu_proc_status_number(status, "\nTracerPid:", 0, 10) == getpid();
+}
+
+/*
+ * The first stop of a child may arrive after the end of its parent; its end, or
+ * an exec after which it is not traced, before this event of its parent:
+ * waitpid(2) looks at the latest tracee first.
+ */
 static void
 take_birth(struct mu_trace *trace, pid_t parent, int event)
 {
 	unsigned long tid = 0;
 
-	if (mu_sys_ptrace(PTRACE_GETEVENTMSG, parent, 0, (uintptr_t)&tid) == 0)
+	if (mu_sys_ptrace(PTRACE_GETEVENTMSG, parent, 0, (uintptr_t)&tid) ==
+		0 &&
+	    is_ours((pid_t)tid))
 		mu_traced_known(&trace->all, (pid_t)tid);
 	mu_command_stop_in_call(
 	    &trace->all, parent, event == PTRACE_EVENT_VFORK);
