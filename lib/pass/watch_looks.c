@@ -12,7 +12,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 
-#include "lib/growth/growth.h"
+#include "lib/growth/heap_growth.h"
 #include "lib/pass/looks_file.h"
 #include "lib/pass/pass.h"
 #include "lib/state/library.h"
@@ -29,55 +29,23 @@
 int __register_atfork(void (*prepare)(void), void (*parent)(void),
     void (*child)(void), void *dso_handle);
 
-#define STOPS 100 /* the stops take 1 / STOPS of the time */
-#define PAGE ((uint64_t)4096)
-#define FRAGMENTS ((uint64_t)256 << 10) /* less is what arenas keep anyway */
-#define WAIT_NS MU_NS_PER_SEC           /* for a lock that is held briefly */
+#define STOPS 100             /* the stops take 1 / STOPS of the time */
+#define WAIT_NS MU_NS_PER_SEC /* for a lock that is held briefly */
 
-static struct mu_growth
-judge_figure(const struct mu_looks *looks, enum mu_looks_figure figure,
-    uint64_t least, bool curve)
-{
-	const struct mu_growth_rule rule = {
-		.certain = MU_GROWTH_ONE, .least = least, .curve = curve
-	};
-
-	return mu_growth_judge(
-	    looks->figures[figure], looks->times_ns, looks->kept.count, &rule);
-}
-
-/* As lib/watch/verdict.c, without groups. */
-static int
+static enum MemunreachableVerdict
 judge(const struct mu_looks *looks, double *per_hour)
 {
-	size_t last = looks->kept.count - 1;
-	uint64_t few, fragments;
+	enum MemunreachableVerdict verdict = mu_kept_verdict(&looks->kept);
+	struct mu_heap_growth heap;
 	struct mu_growth growth;
 
-	if (looks->kept.taken == 0)
-		return MEMUNREACHABLE_VERDICT_UNCHECKED;
-	if (looks->kept.taken < MU_GROWTH_LOOKS)
-		return MEMUNREACHABLE_VERDICT_TOO_FEW;
-	few = looks->figures[MU_LOOKS_LIVE][last] / 1000;
-	fragments = looks->figures[MU_LOOKS_HEAP][last] / 20;
-	if (fragments < FRAGMENTS)
-		fragments = FRAGMENTS;
-	growth = judge_figure(looks, MU_LOOKS_LOST, 1, false);
+	if (verdict != MEMUNREACHABLE_VERDICT_STEADY)
+		return verdict;
+	mu_heap_growth_judge(
+	    &heap, looks->times_ns, looks->totals, looks->kept.count);
+	verdict = mu_heap_growth_verdict(&heap, &growth);
 	*per_hour = growth.per_hour;
-	if (growth.grows)
-		return MEMUNREACHABLE_VERDICT_LEAK;
-	growth =
-	    judge_figure(looks, MU_LOOKS_LIVE, few > PAGE ? few : PAGE, true);
-	*per_hour = growth.per_hour;
-	if (growth.grows)
-		return MEMUNREACHABLE_VERDICT_GROWTH;
-	growth = judge_figure(looks, MU_LOOKS_FREE, fragments, true);
-	*per_hour = growth.per_hour;
-	if (growth.grows &&
-	    judge_figure(looks, MU_LOOKS_HEAP, fragments, true).grows)
-		return MEMUNREACHABLE_VERDICT_FRAGMENTATION;
-	*per_hour = 0;
-	return MEMUNREACHABLE_VERDICT_STEADY;
+	return verdict;
 }
 
 static void
@@ -89,14 +57,14 @@ keep(struct mu_looks *looks, const struct MemunreachableLook *look)
 	place = mu_kept_next(&looks->kept, &halve);
 	if (halve) {
 		mu_kept_halve(looks->times_ns);
-		for (i = 0; i < MU_LOOKS_FIGURES; i++)
-			mu_kept_halve(looks->figures[i]);
+		for (i = 0; i < MU_HEAP_TOTALS; i++)
+			mu_kept_halve(looks->totals[i]);
 	}
 	looks->times_ns[place] = mu_sys_now_ns();
-	looks->figures[MU_LOOKS_LIVE][place] = look->live_bytes;
-	looks->figures[MU_LOOKS_LOST][place] = look->lost_bytes;
-	looks->figures[MU_LOOKS_FREE][place] = look->free_bytes;
-	looks->figures[MU_LOOKS_HEAP][place] =
+	looks->totals[MU_HEAP_LIVE][place] = look->live_bytes;
+	looks->totals[MU_HEAP_LOST][place] = look->lost_bytes;
+	looks->totals[MU_HEAP_FREE][place] = look->free_bytes;
+	looks->totals[MU_HEAP_ALL][place] =
 	    look->live_bytes + look->lost_bytes + look->free_bytes;
 }
 

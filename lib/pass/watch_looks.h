@@ -8,32 +8,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/growth/kept.h"
+#include "lib/growth/heap_growth.h"
 #include "lib/state/lock.h"
 #include "lib/state/options.h"
 
 struct MemunreachableLook;
-
-/* The figures of looks that checked the heap. */
-enum mu_looks_figure {
-	MU_LOOKS_LIVE,
-	MU_LOOKS_LOST,
-	MU_LOOKS_FREE,
-	MU_LOOKS_HEAP, /* these three */
-	MU_LOOKS_FIGURES
-};
 
 struct mu_looks {
 	struct mu_lock lock; /* for what follows, but for the atomic ones */
 	void (*callback)(void *ctx, const struct MemunreachableLook *look);
 	void *ctx;
 	uint64_t every_ns;
-	size_t most;  /* looks; 0: any number */
-	bool logged;  /* each look is a report in the log */
-	size_t count; /* looks, also those that failed */
-	struct mu_kept kept;
+	size_t most;         /* looks; 0: any number */
+	bool logged;         /* each look is a report in the log */
+	size_t count;        /* looks, also those that failed */
+	struct mu_kept kept; /* looks that checked the heap */
 	uint64_t times_ns[MU_KEPT_LOOKS];
-	uint64_t figures[MU_LOOKS_FIGURES][MU_KEPT_LOOKS];
+	uint64_t totals[MU_HEAP_TOTALS][MU_KEPT_LOOKS];
 	bool forks;   /* a child of fork() is known to us */
 	int thread;   /* tid; 0: there is none; atomic, a futex */
 	int stopping; /* atomic, a futex */

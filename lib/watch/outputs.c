@@ -199,10 +199,10 @@ log_verdict(const struct mu_watch_result *result, const json_t *object)
 	    json_string_value(json_object_get(object, "program"));
 	int priority = LOG_INFO;
 
-	if (result->verdict == MU_WATCH_GROWTH)
+	if (result->verdict == MEMUNREACHABLE_VERDICT_GROWTH)
 		priority = LOG_NOTICE;
-	else if (result->verdict == MU_WATCH_LEAK ||
-	    result->verdict == MU_WATCH_UNCHECKED)
+	else if (result->verdict == MEMUNREACHABLE_VERDICT_LEAK ||
+	    result->verdict == MEMUNREACHABLE_VERDICT_UNCHECKED)
 		priority = LOG_WARNING;
 	mu_put_safe(&out, program);
 	mu_put(&out, "[%lld]: ",

@@ -199,9 +199,9 @@ put_totals(
 	size_t i;
 
 	for (i = 0; i < series->count; i++) {
-		lost[i] = series->totals[MU_SERIES_LOST][i];
-		live[i] = lost[i] + series->totals[MU_SERIES_LIVE][i];
-		all[i] = live[i] + series->totals[MU_SERIES_FREE][i];
+		lost[i] = series->totals[MU_HEAP_LOST][i];
+		live[i] = lost[i] + series->totals[MU_HEAP_LIVE][i];
+		all[i] = live[i] + series->totals[MU_HEAP_FREE][i];
 		resident[i] = all[i] + series->totals[MU_SERIES_OUTSIDE][i];
 		if (resident[i] > picture.most)
 			picture.most = resident[i];
@@ -225,9 +225,9 @@ put_legend(
 
 	fprintf(out,
 	    "<p class=\"legend\"><span><i class=\"lost\"></i>lost %s</span>",
-	    mu_human_bytes(series->totals[MU_SERIES_LOST][last]).text);
+	    mu_human_bytes(series->totals[MU_HEAP_LOST][last]).text);
 	fprintf(out, "<span><i class=\"live\"></i>in use %s</span>",
-	    mu_human_bytes(series->totals[MU_SERIES_LIVE][last]).text);
+	    mu_human_bytes(series->totals[MU_HEAP_LIVE][last]).text);
 	for (i = 0; i < stacked->count; i++) {
 		fprintf(out, "<span><i class=\"g%zu\"></i>", i);
 		mu_html_text(out, stacked->lines[i]->name);
@@ -235,7 +235,7 @@ put_legend(
 		    mu_human_bytes(stacked->lines[i]->values[last]).text);
 	}
 	fprintf(out, "<span><i class=\"free\"></i>held free %s</span>",
-	    mu_human_bytes(series->totals[MU_SERIES_FREE][last]).text);
+	    mu_human_bytes(series->totals[MU_HEAP_FREE][last]).text);
 	fputs("<span><i class=\"rss\"></i>with the memory that is not"
 	      " malloc's</span></p>\n",
 	    out);

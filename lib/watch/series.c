@@ -167,10 +167,10 @@ mu_series_add(struct mu_series *series, const struct mu_watch_look *look)
 	}
 	series->last_lost = look->lost;
 	series->times_ns[place] = look->mono_ns;
-	series->totals[MU_SERIES_LIVE][place] = look->live;
-	series->totals[MU_SERIES_LOST][place] = look->lost;
-	series->totals[MU_SERIES_FREE][place] = look->held_free;
-	series->totals[MU_SERIES_HEAP][place] = held;
+	series->totals[MU_HEAP_LIVE][place] = look->live;
+	series->totals[MU_HEAP_LOST][place] = look->lost;
+	series->totals[MU_HEAP_FREE][place] = look->held_free;
+	series->totals[MU_HEAP_ALL][place] = held;
 	series->totals[MU_SERIES_OUTSIDE][place] =
 	    look->anon > held ? look->anon - held : 0;
 	add_groups(series, look, place);

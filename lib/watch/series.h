@@ -6,7 +6,7 @@
 #ifndef LIB_WATCH_SERIES_H
 #define LIB_WATCH_SERIES_H
 
-#include "lib/growth/kept.h"
+#include "lib/growth/heap_growth.h"
 #include "lib/watch/look.h"
 
 #define MU_SERIES_LOOKS MU_KEPT_LOOKS
@@ -20,14 +20,8 @@ struct mu_series_line {
 	uint64_t blocks[MU_SERIES_LOOKS];
 };
 
-enum mu_series_total {
-	MU_SERIES_LIVE,
-	MU_SERIES_LOST,
-	MU_SERIES_FREE,
-	MU_SERIES_HEAP,    /* these three */
-	MU_SERIES_OUTSIDE, /* resident beyond all of the heap */
-	MU_SERIES_TOTALS
-};
+#define MU_SERIES_OUTSIDE MU_HEAP_TOTALS /* resident beyond all of the heap */
+#define MU_SERIES_TOTALS (MU_SERIES_OUTSIDE + 1)
 
 /* Looks at one process; zero is empty. */
 struct mu_series {

@@ -63,12 +63,12 @@ mu_spark_lines(const struct mu_out *out, const struct mu_series *series,
     const struct mu_watch_result *result)
 {
 	static const struct {
-		enum mu_series_total total;
+		enum mu_heap_total total;
 		const char *word;
 	} totals[] = {
-		{ MU_SERIES_LIVE, "in use" },
-		{ MU_SERIES_FREE, "held free" },
-		{ MU_SERIES_LOST, "lost" },
+		{ MU_HEAP_LIVE, "in use" },
+		{ MU_HEAP_FREE, "held free" },
+		{ MU_HEAP_LOST, "lost" },
 	};
 	const struct mu_watch_growing *growing;
 	const struct mu_series_line *line;

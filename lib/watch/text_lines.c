@@ -38,7 +38,7 @@ mu_watch_text_head(const struct mu_out *out, bool bars)
 /* The latest looks of TOTAL. */
 static void
 put_bars(const struct mu_out *out, const struct mu_series *series,
-    enum mu_series_total total)
+    enum mu_heap_total total)
 {
 	size_t count = series->count < BARS ? series->count : BARS, i;
 
@@ -85,9 +85,9 @@ mu_watch_text_look(const struct mu_out *out, const struct mu_watch_look *look,
 	put_new(out, look);
 	mu_put(out, " %8s", mu_human_time(look->pause_ns).text);
 	if (bars != NULL) {
-		put_bars(out, bars, MU_SERIES_LIVE);
-		put_bars(out, bars, MU_SERIES_FREE);
-		put_bars(out, bars, MU_SERIES_LOST);
+		put_bars(out, bars, MU_HEAP_LIVE);
+		put_bars(out, bars, MU_HEAP_FREE);
+		put_bars(out, bars, MU_HEAP_LOST);
 	}
 	if (look->restarted)
 		mu_put(out, "  restarted: process %d", look->pid);

@@ -3,29 +3,14 @@
 #include <bsd/string.h>
 #include <string.h>
 
-#include "lib/growth/growth.h"
 #include "lib/writers/exit_status.h"
 #include "mu/sort.h"
 
-#define PAGE ((uint64_t)4096)
-#define FRAGMENTS ((uint64_t)256 << 10) /* less is what arenas keep anyway */
-#define SHARE 20                        /* a group has at least 1 / SHARE */
-#define OUTSIDE ((uint64_t)1 << 20)     /* less is stacks and tables */
-
-static struct mu_growth
-judge_total(const struct mu_series *series, enum mu_series_total total,
-    uint64_t least, bool curve)
-{
-	const struct mu_growth_rule rule = {
-		.certain = MU_GROWTH_ONE, .least = least, .curve = curve
-	};
-
-	return mu_growth_judge(
-	    series->totals[total], series->times_ns, series->count, &rule);
-}
+#define SHARE 20                    /* a group has at least 1 / SHARE */
+#define OUTSIDE ((uint64_t)1 << 20) /* less is stacks and tables */
 
 static uint64_t
-last_of(const struct mu_series *series, enum mu_series_total total)
+last_of(const struct mu_series *series, enum mu_heap_total total)
 {
 	return series->count == 0 ? 0
 				  : series->totals[total][series->count - 1];
@@ -133,79 +118,71 @@ count_growing(const struct mu_watch_result *result, enum mu_watch_kind kind,
 	}
 }
 
-static void
-decide(struct mu_watch_result *result, enum mu_watch_verdict verdict,
-    const struct mu_growth *growth)
+static struct mu_growth
+judge_outside(const struct mu_series *series)
 {
-	if (!growth->grows || result->verdict != MU_WATCH_STEADY)
-		return;
-	result->verdict = verdict;
-	result->gained = growth->gained;
-	result->per_hour = growth->per_hour;
+	const struct mu_growth_rule rule = {
+		.certain = MU_GROWTH_ONE, .least = OUTSIDE, .curve = true
+	};
+
+	return mu_growth_judge(series->totals[MU_SERIES_OUTSIDE],
+	    series->times_ns, series->count, &rule);
 }
 
 static void
 judge_heap(const struct mu_series *series, struct mu_watch_result *result)
 {
-	uint64_t live = last_of(series, MU_SERIES_LIVE);
-	uint64_t few = live / 1000 > PAGE ? live / 1000 : PAGE;
-	uint64_t heap = live + result->lost + result->held_free;
+	struct mu_heap_growth heap;
 	struct mu_growth growth;
-	uint64_t least;
 
-	growth = judge_total(series, MU_SERIES_LOST, 1, false);
-	find_growing(series, MU_WATCH_LOST, &growth, 1, result);
-	count_growing(result, MU_WATCH_LOST, &growth);
-	decide(result, MU_WATCH_LEAK, &growth);
-	growth = judge_total(series, MU_SERIES_LIVE, few, true);
-	result->rising = growth.rises;
-	find_growing(series, MU_WATCH_LIVE, &growth, few, result);
-	count_growing(result, MU_WATCH_LIVE, &growth);
-	decide(result, MU_WATCH_GROWTH, &growth);
-	least = heap / 20 > FRAGMENTS ? heap / 20 : FRAGMENTS;
-	growth = judge_total(series, MU_SERIES_FREE, least, true);
-	/* What was freed and is kept leaves the heap as large as it was. */
-	growth.grows &= judge_total(series, MU_SERIES_HEAP, least, true).grows;
-	decide(result, MU_WATCH_FRAGMENTATION, &growth);
-	growth = judge_total(series, MU_SERIES_OUTSIDE, OUTSIDE, true);
-	if (growth.grows && result->verdict == MU_WATCH_STEADY) {
-		decide(result, MU_WATCH_GROWTH, &growth);
-		result->outside = true;
+	mu_heap_growth_judge(
+	    &heap, series->times_ns, series->totals, series->count);
+	result->rising = heap.live.rises;
+	find_growing(series, MU_WATCH_LOST, &heap.lost, 1, result);
+	count_growing(result, MU_WATCH_LOST, &heap.lost);
+	find_growing(series, MU_WATCH_LIVE, &heap.live, heap.few, result);
+	count_growing(result, MU_WATCH_LIVE, &heap.live);
+	result->verdict = mu_heap_growth_verdict(&heap, &growth);
+	if (result->verdict == MEMUNREACHABLE_VERDICT_STEADY) {
+		growth = judge_outside(series);
+		result->outside = growth.grows;
+		if (growth.grows)
+			result->verdict = MEMUNREACHABLE_VERDICT_GROWTH;
 	}
-	result->rising &= result->verdict == MU_WATCH_STEADY;
+	result->rising &= result->verdict == MEMUNREACHABLE_VERDICT_STEADY;
+	if (!growth.grows)
+		return;
+	result->gained = growth.gained;
+	result->per_hour = growth.per_hour;
 }
 
 void
 mu_watch_judge(const struct mu_series *series, struct mu_watch_result *result)
 {
 	*result = (struct mu_watch_result) {
-		.verdict = MU_WATCH_STEADY,
+		.verdict = mu_kept_verdict(&series->kept),
 		.looks = series->kept.taken,
 		.unchecked = series->unchecked,
 		.partial = series->partial,
-		.live = last_of(series, MU_SERIES_LIVE),
-		.lost = last_of(series, MU_SERIES_LOST),
-		.held_free = last_of(series, MU_SERIES_FREE),
+		.live = last_of(series, MU_HEAP_LIVE),
+		.lost = last_of(series, MU_HEAP_LOST),
+		.held_free = last_of(series, MU_HEAP_FREE),
 		.first_lost = series->first_lost,
 	};
 	strlcpy(result->reason, series->reason, sizeof(result->reason));
 	if (series->count > 0)
 		result->span_ns =
 		    series->times_ns[series->count - 1] - series->times_ns[0];
-	if (series->kept.taken == 0)
-		result->verdict = MU_WATCH_UNCHECKED;
-	else if (series->kept.taken < MU_GROWTH_LOOKS)
-		result->verdict = MU_WATCH_TOO_FEW;
-	else
+	if (result->verdict == MEMUNREACHABLE_VERDICT_STEADY)
 		judge_heap(series, result);
 }
 
 void
 mu_watch_judge_rounds(struct mu_watch_result *result, bool leak)
 {
-	if (!leak || result->verdict == MU_WATCH_LEAK)
+	if (!leak || result->verdict == MEMUNREACHABLE_VERDICT_LEAK)
 		return;
-	result->verdict = MU_WATCH_LEAK;
+	result->verdict = MEMUNREACHABLE_VERDICT_LEAK;
 	result->outside = false;
 	result->gained = result->lost - result->first_lost;
 	result->per_hour = result->span_ns == 0
@@ -214,15 +191,15 @@ mu_watch_judge_rounds(struct mu_watch_result *result, bool leak)
 }
 
 const char *
-mu_watch_verdict_word(enum mu_watch_verdict verdict)
+mu_watch_verdict_word(enum MemunreachableVerdict verdict)
 {
 	static const char *const words[] = {
-		[MU_WATCH_UNCHECKED] = "unchecked",
-		[MU_WATCH_TOO_FEW] = "too_few_looks",
-		[MU_WATCH_STEADY] = "steady",
-		[MU_WATCH_FRAGMENTATION] = "fragmentation",
-		[MU_WATCH_GROWTH] = "growth",
-		[MU_WATCH_LEAK] = "leak",
+		[MEMUNREACHABLE_VERDICT_UNCHECKED] = "unchecked",
+		[MEMUNREACHABLE_VERDICT_TOO_FEW] = "too_few_looks",
+		[MEMUNREACHABLE_VERDICT_STEADY] = "steady",
+		[MEMUNREACHABLE_VERDICT_FRAGMENTATION] = "fragmentation",
+		[MEMUNREACHABLE_VERDICT_GROWTH] = "growth",
+		[MEMUNREACHABLE_VERDICT_LEAK] = "leak",
 	};
 
 	return words[verdict];
@@ -232,11 +209,11 @@ int
 mu_watch_exit_status(const struct mu_watch_result *result)
 {
 	switch (result->verdict) {
-	case MU_WATCH_LEAK:
+	case MEMUNREACHABLE_VERDICT_LEAK:
 		return MU_EXIT_LEAKS;
-	case MU_WATCH_UNCHECKED:
+	case MEMUNREACHABLE_VERDICT_UNCHECKED:
 		return MU_EXIT_UNCHECKED;
-	case MU_WATCH_TOO_FEW:
+	case MEMUNREACHABLE_VERDICT_TOO_FEW:
 		return MU_EXIT_PARTIAL;
 	default:
 		return result->unchecked + result->partial > result->looks / 2

@@ -12,16 +12,6 @@
 
 #define MU_WATCH_GROWING 16
 
-/* The worst one last. */
-enum mu_watch_verdict {
-	MU_WATCH_UNCHECKED, /* no look checked the heap */
-	MU_WATCH_TOO_FEW,   /* fewer than MU_GROWTH_LOOKS did */
-	MU_WATCH_STEADY,
-	MU_WATCH_FRAGMENTATION, /* held free grows, live does not */
-	MU_WATCH_GROWTH,        /* reachable memory grows */
-	MU_WATCH_LEAK,          /* lost memory grows */
-};
-
 /* A group that grows. */
 struct mu_watch_growing {
 	char name[MU_WATCH_NAME];
@@ -32,7 +22,7 @@ struct mu_watch_growing {
 };
 
 struct mu_watch_result {
-	enum mu_watch_verdict verdict;
+	enum MemunreachableVerdict verdict;
 	size_t looks, unchecked, partial;
 	uint64_t span_ns; /* from the first look to the last */
 	uint64_t gained;  /* bytes of what the verdict is about */
@@ -54,7 +44,7 @@ void mu_watch_judge(
 void mu_watch_judge_rounds(struct mu_watch_result *result, bool leak);
 
 /* "leak", "growth", "fragmentation", "steady", "too_few_looks", "unchecked" */
-const char *mu_watch_verdict_word(enum mu_watch_verdict verdict);
+const char *mu_watch_verdict_word(enum MemunreachableVerdict verdict);
 
 /*
  * The exit status (lib/writers/exit_status.h): LEAKS for a leak, UNCHECKED if

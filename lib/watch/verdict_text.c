@@ -106,36 +106,36 @@ mu_watch_verdict_text(
     const struct mu_out *out, const struct mu_watch_result *result)
 {
 	switch (result->verdict) {
-	case MU_WATCH_UNCHECKED:
+	case MEMUNREACHABLE_VERDICT_UNCHECKED:
 		mu_put(out, "not checked: ");
 		mu_put_safe(out,
 		    result->reason[0] != '\0' ? result->reason : "no look");
 		break;
-	case MU_WATCH_TOO_FEW:
+	case MEMUNREACHABLE_VERDICT_TOO_FEW:
 		mu_put(out,
 		    "too few looks: %zu checked the heap, and a verdict"
 		    " needs %u",
 		    result->looks, MU_GROWTH_LOOKS);
 		break;
-	case MU_WATCH_STEADY:
+	case MEMUNREACHABLE_VERDICT_STEADY:
 		mu_put(out, "steady: ");
 		put_steady(out, result);
 		break;
-	case MU_WATCH_FRAGMENTATION:
+	case MEMUNREACHABLE_VERDICT_FRAGMENTATION:
 		mu_put(out, "fragmentation: live bytes steady, held free +%s",
 		    mu_human_bytes(result->gained).text);
 		break;
-	case MU_WATCH_GROWTH:
+	case MEMUNREACHABLE_VERDICT_GROWTH:
 		mu_put(out, "growth: ");
 		put_growth(out, result, MU_WATCH_LIVE);
 		break;
-	case MU_WATCH_LEAK:
+	case MEMUNREACHABLE_VERDICT_LEAK:
 		mu_put(out, "leak: ");
 		put_growth(out, result, MU_WATCH_LOST);
 		break;
 	}
 	mu_put(out, "\n");
-	if (result->verdict != MU_WATCH_UNCHECKED)
+	if (result->verdict != MEMUNREACHABLE_VERDICT_UNCHECKED)
 		put_looks(out, result);
 	put_growing(out, result);
 }

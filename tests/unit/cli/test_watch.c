@@ -244,7 +244,7 @@ fill_leak(void)
 TEST(leak_by_name)
 {
 	fill_leak();
-	ck_assert_int_eq(result.verdict, MU_WATCH_LEAK);
+	ck_assert_int_eq(result.verdict, MEMUNREACHABLE_VERDICT_LEAK);
 	ck_assert_int_eq(mu_watch_exit_status(&result), MU_EXIT_LEAKS);
 	ck_assert_str_eq(text,
 	    "leak: +2.9 MiB/h lost, 94 % of it Session (handle at"
@@ -268,7 +268,7 @@ TEST(growth_by_name)
 		mu_series_add(&series, &look);
 	}
 	judge();
-	ck_assert_int_eq(result.verdict, MU_WATCH_GROWTH);
+	ck_assert_int_eq(result.verdict, MEMUNREACHABLE_VERDICT_GROWTH);
 	ck_assert_int_eq(mu_watch_exit_status(&result), MU_EXIT_CLEAN);
 	ck_assert_msg(strstr(text,
 			  "growth: +3.4 MiB/h in use, 100 % of it"
@@ -291,7 +291,7 @@ TEST(a_change_of_name)
 		mu_series_add(&series, &look);
 	}
 	judge();
-	ck_assert_int_eq(result.verdict, MU_WATCH_STEADY);
+	ck_assert_int_eq(result.verdict, MEMUNREACHABLE_VERDICT_STEADY);
 	ck_assert_msg(strstr(text,
 			  "steady: 1.0 MiB in use, 0 bytes held free,"
 			  " 8.8 KiB lost, none of it new\n") == text,
@@ -310,7 +310,7 @@ TEST(rising)
 		mu_series_add(&series, &look);
 	}
 	judge();
-	ck_assert_int_eq(result.verdict, MU_WATCH_STEADY);
+	ck_assert_int_eq(result.verdict, MEMUNREACHABLE_VERDICT_STEADY);
 	ck_assert(result.rising);
 	ck_assert_msg(strstr(text,
 			  "nothing lost; what is in use rises, and"
@@ -338,7 +338,7 @@ TEST(too_few_or_none)
 {
 	begin();
 	judge();
-	ck_assert_int_eq(result.verdict, MU_WATCH_UNCHECKED);
+	ck_assert_int_eq(result.verdict, MEMUNREACHABLE_VERDICT_UNCHECKED);
 	ck_assert_int_eq(mu_watch_exit_status(&result), MU_EXIT_UNCHECKED);
 	new_look(0, 0, 0, 0);
 	look.status = MEMUNREACHABLE_TARGET_GONE;
@@ -350,7 +350,7 @@ TEST(too_few_or_none)
 	new_look(0, 1000, 10, 0);
 	mu_series_add(&series, &look);
 	judge();
-	ck_assert_int_eq(result.verdict, MU_WATCH_TOO_FEW);
+	ck_assert_int_eq(result.verdict, MEMUNREACHABLE_VERDICT_TOO_FEW);
 	ck_assert_int_eq(mu_watch_exit_status(&result), MU_EXIT_PARTIAL);
 	ck_assert_str_eq(text,
 	    "too few looks: 1 checked the heap, and a verdict needs 4\n"
@@ -417,9 +417,9 @@ TEST(rounds_that_lose_blocks)
 	}
 	mu_rounds_compare(&series, &rounds);
 	mu_watch_judge(&series, &result);
-	ck_assert_int_eq(result.verdict, MU_WATCH_TOO_FEW);
+	ck_assert_int_eq(result.verdict, MEMUNREACHABLE_VERDICT_TOO_FEW);
 	mu_watch_judge_rounds(&result, rounds.leak);
-	ck_assert_int_eq(result.verdict, MU_WATCH_LEAK);
+	ck_assert_int_eq(result.verdict, MEMUNREACHABLE_VERDICT_LEAK);
 	ck_assert_uint_eq(result.gained, 600);
 	ck_assert_double_eq_tol(result.per_hour, 18000, 1e-6);
 }
@@ -489,12 +489,12 @@ TEST(long_watches)
 	for (i = 1; i < series.count; i++) {
 		before = series.times_ns[i - 1];
 		ck_assert_uint_gt(series.times_ns[i], before);
-		ck_assert_uint_eq(series.totals[MU_SERIES_LOST][i],
+		ck_assert_uint_eq(series.totals[MU_HEAP_LOST][i],
 		    (series.times_ns[i] / S - 7) / 6);
 	}
 	ck_assert_uint_eq(series.times_ns[0], 7 * S);
 	judge();
-	ck_assert_int_eq(result.verdict, MU_WATCH_LEAK);
+	ck_assert_int_eq(result.verdict, MEMUNREACHABLE_VERDICT_LEAK);
 	ck_assert_uint_eq(result.looks, 20000);
 	ck_assert_str_eq(result.growing[0].name, "it");
 }
