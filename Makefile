@@ -38,7 +38,7 @@ SRC_GROUND := $(filter-out %/regular_file.c,$(call in,include/mu)) \
 	$(wildcard lib/report/symbolizer.c lib/report/symbolizer_process.c)
 # A process copies itself, and its copy is read.
 SRC_KEEPER := $(sort $(wildcard \
-	ptrace/live/process_copy*.c lib/helpers/keeper*.c \
+	ptrace/remote/process_copy*.c lib/helpers/keeper*.c \
 	lib/helpers/shared_*.c) \
 	ptrace/live/record_locks.c \
 	$(addprefix lib/helpers/, \
@@ -68,7 +68,7 @@ SRC_INTERPOSED := lib/pass/exit_calls.c lib/pass/filter_calls.c
 INTERPOSED_OBJS := $(SRC_INTERPOSED:%.c=$(BUILD)/%.o)
 
 SRCS := $(filter-out $(SRC_COMMAND) $(SRC_INTERPOSED), $(SRC_GROUND) $(call in,heapwalk \
-	ptrace/live lib/state lib/driver lib/growth lib/pass lib/helpers \
+	ptrace/live ptrace/remote lib/state lib/driver lib/growth lib/pass lib/helpers \
 	lib/pipe lib/report) $(SRC_TEXT))
 SRCS := $(sort $(SRCS))
 OBJS := $(SRCS:%.c=$(BUILD)/%.o)

@@ -334,7 +334,7 @@ check-suites: all ## suites of git, sqlite3 and Python under the recorder
 check-field: all ## real programs under load, entries judged by brute force
 	$(Q)BUILD=$(BUILD) CC="$(CC)" sh tests/field.sh $(FIELD)
 
-check-layers: $(OBJS) $(COMMAND_OBJS) $(RECORDER_OBJS) ## who may include and call whom
+check-layers: $(OBJS) $(INTERPOSED_OBJS) $(COMMAND_OBJS) $(RECORDER_OBJS) $(LSAN_OBJS) $(BUILD)/lib/cli/main.o ## who may include and call whom
 	$(Q)NM=$(NM) sh tests/support/project/check_layers.sh $(BUILD) $^
 
 check-documents: ## what documents and comments name exists

@@ -2,7 +2,7 @@
 
 #include "heapwalk/refer/moved.h"
 #include "heapwalk/subject/dynamic_symbols.h"
-#include "ptrace/live/alternate_stacks.h"
+#include "ptrace/remote/alternate_stacks.h"
 
 /* Leaked blocks that are large enough for an alternate signal stack. */
 struct large_lost {

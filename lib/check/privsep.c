@@ -26,8 +26,8 @@
 #include "lib/symbolize/identity.h"
 #include "mu/sys.h"
 #include "ptrace/live/proc.h"
-#include "ptrace/live/process_copy.h"
 #include "ptrace/live/rights.h"
+#include "ptrace/remote/process_copy.h"
 
 /* Exit statuses of the child; those of its work are lower. */
 #define REFUSED 101 /* the rights could not be changed: nothing was done */
@@ -397,7 +397,7 @@ has_children(void)
 /*
  * What the child has started restores the process when the child ends,
  * which takes little time unless it is stopped. When it is finally killed, it
- * no longer has control of the process (ptrace/live/remote_return.h).
+ * no longer has control of the process (ptrace/remote/remote_return.h).
  */
 static void
 await_orphans(const sigset_t *awaited)

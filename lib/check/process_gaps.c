@@ -6,10 +6,10 @@
 #include "heapwalk/subject/dynamic_symbols.h"
 #include "lib/check/doubts.h"
 #include "mu/text.h"
-#include "ptrace/live/alternate_stacks.h"
 #include "ptrace/live/pause.h"
 #include "ptrace/live/proc.h"
 #include "ptrace/live/sharer.h"
+#include "ptrace/remote/alternate_stacks.h"
 
 #define STARTED_NS (10 * MU_NS_PER_MS) /* of CPU time; 1 was seen */
 #define STACK_TRIES 3                  /* looks that read alternate stacks */

@@ -7,10 +7,10 @@
 
 #include "lib/command/last_signal.h"
 #include "mu/sys.h"
-#include "ptrace/live/alternate_stacks.h"
 #include "ptrace/live/proc.h"
 #include "ptrace/live/registers.h"
 #include "ptrace/live/tracer_stop.h"
+#include "ptrace/remote/alternate_stacks.h"
 
 #define SETSIGMASK 0x420b /* PTRACE_SETSIGMASK, Linux 3.11 */
 #define ARENA_LIMIT ((size_t)1 << 30)
@@ -147,7 +147,7 @@ write_answer(struct mu_tracer_stop_request *request, pid_t tid,
 
 /*
  * A signal, even SIGSTOP, may have arrived in the meantime. A thread that was
- * killed has been waited for already (ptrace/live/remote_stop.c).
+ * killed has been waited for already (ptrace/remote/remote_stop.c).
  */
 static void
 note_states(struct mu_traced_threads *threads, const struct mu_threads *live)

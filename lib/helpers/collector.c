@@ -33,12 +33,12 @@
 #include "mu/procfs.h"
 #include "mu/sys.h"
 #include "mu/text.h"
-#include "ptrace/live/alternate_stacks.h"
 #include "ptrace/live/pause.h"
 #include "ptrace/live/proc.h"
 #include "ptrace/live/refusal.h"
 #include "ptrace/live/snapshot.h"
 #include "ptrace/live/threads.h"
+#include "ptrace/remote/alternate_stacks.h"
 
 /* Time allowed after the deadline to release threads. */
 #define GRACE_NS (2 * MU_NS_PER_SEC)

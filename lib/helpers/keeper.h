@@ -12,11 +12,11 @@
  * target's owner may send.
  *
  * A thread that was in a call of ours restores its registers by itself
- * (ptrace/live/remote_return.h). Both processes run in new sessions, block all
- * signals, and have the lowest oom_score_adj that they may have; the command
- * has the highest while they live. The keeper's results are in memory that all
- * three share (struct mu_keeper_work); descriptors are passed over the line
- * (lib/helpers/keeper_socket.h).
+ * (ptrace/remote/remote_return.h). Both processes run in new sessions, block
+ * all signals, and have the lowest oom_score_adj that they may have; the
+ * command has the highest while they live. The keeper's results are in memory
+ * that all three share (struct mu_keeper_work); descriptors are passed over the
+ * line (lib/helpers/keeper_socket.h).
  */
 #ifndef LIB_HELPERS_KEEPER_H
 #define LIB_HELPERS_KEEPER_H
@@ -25,9 +25,9 @@
 #include "lib/helpers/shared_pages.h"
 #include "mu/arena.h"
 #include "mu/status.h"
-#include "ptrace/live/process_copy.h"
 #include "ptrace/live/program_id.h"
 #include "ptrace/live/threads.h"
+#include "ptrace/remote/process_copy.h"
 
 enum mu_keeper_method {
 	MU_KEEPER_AUTO, /* a copy; where that is impossible, by reading */

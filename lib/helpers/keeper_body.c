@@ -16,9 +16,9 @@
 #include "mu/text.h"
 #include "ptrace/live/pause.h"
 #include "ptrace/live/proc.h"
-#include "ptrace/live/process_copy_end.h"
 #include "ptrace/live/refusal.h"
 #include "ptrace/live/threads.h"
+#include "ptrace/remote/process_copy_end.h"
 
 /*
  * Stack that is touched before the stop, and arena per thread, per mapping that

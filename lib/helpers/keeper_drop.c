@@ -8,7 +8,7 @@
 #include "lib/helpers/priority.h"
 #include "mu/sys.h"
 #include "ptrace/live/proc.h"
-#include "ptrace/live/process_copy_end.h"
+#include "ptrace/remote/process_copy_end.h"
 
 /*
  * Time for the kernel to end a copy whose tracer is gone (PTRACE_O_EXITKILL).

@@ -6,14 +6,14 @@
 #include "lib/helpers/priority.h"
 #include "lib/state/copy_budget.h"
 #include "mu/sys.h"
-#include "ptrace/live/alternate_stacks.h"
 #include "ptrace/live/mappings.h"
 #include "ptrace/live/pause.h"
 #include "ptrace/live/proc.h"
-#include "ptrace/live/process_copy_end.h"
 #include "ptrace/live/record_locks.h"
 #include "ptrace/live/snapshot.h"
 #include "ptrace/live/threads.h"
+#include "ptrace/remote/alternate_stacks.h"
+#include "ptrace/remote/process_copy_end.h"
 
 /* Time to release a thread. */
 #define RELEASE_NS (15 * 1000ull)

@@ -14,7 +14,7 @@
 #include "lib/helpers/shared_reads.h"
 #include "mu/arena.h"
 #include "mu/status.h"
-#include "ptrace/live/process_copy.h"
+#include "ptrace/remote/process_copy.h"
 
 struct mu_known_run;
 struct mu_workers;

@@ -33,10 +33,10 @@
 #include "mu/sort.h"
 #include "mu/sys.h"
 #include "mu/text.h"
-#include "ptrace/live/alternate_stacks.h"
 #include "ptrace/live/kernel_values.h"
 #include "ptrace/live/sharer.h"
 #include "ptrace/live/snapshot.h"
+#include "ptrace/remote/alternate_stacks.h"
 
 /*
  * Bytes of entries that fit into any pipe after the header: it may have a

@@ -15,9 +15,9 @@
 
 #include "mu/arena.h"
 #include "mu/status.h"
-#include "ptrace/live/remote_code.h"
 #include "ptrace/live/task_list.h"
 #include "ptrace/live/tracee.h"
+#include "ptrace/remote/remote_code.h"
 
 /* For tests: called during a capture. */
 struct mu_threads_hooks {

@@ -8,7 +8,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-#include "ptrace/live/remote_call.h"
+#include "ptrace/remote/remote_call.h"
 #include "tests/support/stop/copied.h"
 #include "tests/support/suite.h"
 

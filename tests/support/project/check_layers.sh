@@ -5,7 +5,7 @@
 # ptrace -> heapwalk/subject/snapshot.h and glibc's offsets only, heapwalk ->
 # neither. And who may call whom: OBJECTs, below BUILD in the folders of their
 # sources, refer to each other without a circle of folders, and without a circle
-# of more than three files inside one.
+# of more than three files inside one. No folder has more than 64 files.
 set -u
 bad=0
 build=$1
@@ -40,6 +40,10 @@ for found in $(lines '__x86_64__|__aarch64__' lib ptrace heapwalk include |
 	grep -vE '^include/(mu/arch/chosen|memunreachable/test_frames).h:'); do
 	complain "only include/mu/arch/chosen.h asks for the CPU: $found"
 done
+for found in $(find lib ptrace heapwalk include -type f | sed 's,/[^/]*$,,' |
+	sort | uniq -c | awk '$1 > 64 { print $2 ":" $1 }'); do
+	complain "too many files in a folder: $found"
+done
 names=
 for folder in include/mu/arch heapwalk/heaps/glibc; do
 	for cpu in x86_64 aarch64; do
@@ -50,8 +54,8 @@ for folder in include/mu/arch heapwalk/heaps/glibc; do
 	done
 done
 
-# The recorder replaces malloc and other functions of libc: those names lead to
-# libc everywhere else.
+# The recorder and lib/pass/*_calls.c replace functions of libc: those names
+# lead to libc everywhere else.
 exported=$(sed '1,/^global:/d; /^local:/,$d' lib/malloc_debug/malloc_debug.map |
 	tr -d '\t\n' | sed 's/; *$//; s/; */|/g; s/[*]/.*/g')
 circles=$("${NM:-nm}" -A "$@" | awk -v build="$build/" \
@@ -67,7 +71,8 @@ circles=$("${NM:-nm}" -A "$@" | awk -v build="$build/" \
 		sub("[.]o$", "", file)
 		kind = $(NF - 1)
 		if (kind ~ /^[TDBRVW]$/ && (file !~ /malloc_debug\/entry/ ||
-		    $NF !~ exported))
+		    $NF !~ exported) &&
+		    (file !~ /pass\/(exit|filter)_calls$/ || $NF ~ /^mu_/))
 			owner[$NF] = file
 		else if (kind == "U")
 			uses[file, $NF] = 1

@@ -10,7 +10,7 @@
 #include <sched.h>
 #include <sys/uio.h>
 
-#include "ptrace/live/process_copy_end.h"
+#include "ptrace/remote/process_copy_end.h"
 #include "tests/support/stop/captured.h"
 
 #define WORDS 65536 /* of memory that changes */

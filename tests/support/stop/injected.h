@@ -5,7 +5,7 @@
 #ifndef TESTS_SUPPORT_STOP_INJECTED_H
 #define TESTS_SUPPORT_STOP_INJECTED_H
 
-#include "ptrace/live/remote_call.h"
+#include "ptrace/remote/remote_call.h"
 #include "tests/support/stop/blocking_calls.h"
 #include "tests/support/stop/captured.h"
 

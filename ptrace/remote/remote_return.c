@@ -3,7 +3,7 @@
  * reaps the child; one that leads to the thread's own registers; and the vector
  * registers.
  */
-#include "ptrace/live/remote_return.h"
+#include "ptrace/remote/remote_return.h"
 
 #include <string.h>
 #include <sys/prctl.h>
@@ -17,7 +17,7 @@
 #include "mu/text.h"
 #include "ptrace/live/proc.h"
 #include "ptrace/live/registers.h"
-#include "ptrace/live/remote_thread.h"
+#include "ptrace/remote/remote_thread.h"
 
 #define NOTE_PRSTATUS 1
 #define NOTE_PRFPREG 2

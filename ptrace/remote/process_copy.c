@@ -1,7 +1,7 @@
 /*
  * Runs in: keeper.
  */
-#include "ptrace/live/process_copy.h"
+#include "ptrace/remote/process_copy.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -17,10 +17,10 @@
 #include "mu/sys.h"
 #include "mu/text.h"
 #include "ptrace/live/proc.h"
-#include "ptrace/live/process_copy_end.h"
-#include "ptrace/live/remote_code.h"
-#include "ptrace/live/remote_thread.h"
 #include "ptrace/live/wakeup.h"
+#include "ptrace/remote/process_copy_end.h"
+#include "ptrace/remote/remote_code.h"
+#include "ptrace/remote/remote_thread.h"
 
 #define NOTE_PRSTATUS 1
 

@@ -5,8 +5,8 @@
  *
  * Runs in: keeper, collector, the command.
  */
-#ifndef PTRACE_LIVE_ALTERNATE_STACKS_H
-#define PTRACE_LIVE_ALTERNATE_STACKS_H
+#ifndef PTRACE_REMOTE_ALTERNATE_STACKS_H
+#define PTRACE_REMOTE_ALTERNATE_STACKS_H
 
 #include "heapwalk/subject/snapshot.h"
 #include "mu/arena.h"

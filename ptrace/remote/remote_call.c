@@ -19,7 +19,7 @@
  *
  * Runs in: keeper, collector, the command.
  */
-#include "ptrace/live/remote_call.h"
+#include "ptrace/remote/remote_call.h"
 
 #include <signal.h>
 #include <string.h>
@@ -29,8 +29,8 @@
 #include "mu/arch/remote.h"
 #include "mu/arch/seccomp.h"
 #include "mu/sys.h"
-#include "ptrace/live/remote_stop.h"
 #include "ptrace/live/wakeup.h"
+#include "ptrace/remote/remote_stop.h"
 
 #define NOTE_PRSTATUS 1
 #define GETSIGMASK 0x420a /* PTRACE_GETSIGMASK, Linux 3.11 */

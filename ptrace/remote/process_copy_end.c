@@ -1,7 +1,7 @@
 /*
  * A copy of a process ends, and is reaped by its parent: see process_copy.h.
  */
-#include "ptrace/live/process_copy_end.h"
+#include "ptrace/remote/process_copy_end.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -13,8 +13,8 @@
 #include "mu/text.h"
 #include "ptrace/live/pause.h"
 #include "ptrace/live/proc.h"
-#include "ptrace/live/remote_call.h"
 #include "ptrace/live/wakeup.h"
+#include "ptrace/remote/remote_call.h"
 
 /* How long to wait for a thread to stop before another one is tried. */
 #define STOP_NS (20 * 1000 * 1000ull)

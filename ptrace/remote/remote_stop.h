@@ -3,15 +3,15 @@
  *
  * Runs in: keeper, collector, the command.
  */
-#ifndef PTRACE_LIVE_REMOTE_STOP_H
-#define PTRACE_LIVE_REMOTE_STOP_H
+#ifndef PTRACE_REMOTE_REMOTE_STOP_H
+#define PTRACE_REMOTE_REMOTE_STOP_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "ptrace/live/remote_thread.h"
 #include "ptrace/live/threads.h"
+#include "ptrace/remote/remote_thread.h"
 
 #define MU_REMOTE_EVENT_STOP 128 /* PTRACE_EVENT_STOP since glibc 2.26 */
 

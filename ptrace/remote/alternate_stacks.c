@@ -1,11 +1,11 @@
-#include "ptrace/live/alternate_stacks.h"
+#include "ptrace/remote/alternate_stacks.h"
 
 #include <signal.h>
 #include <string.h>
 
 #include "mu/sys.h"
 #include "ptrace/live/registers.h"
-#include "ptrace/live/remote_call.h"
+#include "ptrace/remote/remote_call.h"
 
 _Static_assert(sizeof(stack_t) <= MU_REMOTE_ANSWER, "room for it");
 

@@ -13,8 +13,8 @@
  *
  * Runs in: keeper, collector.
  */
-#ifndef PTRACE_LIVE_REMOTE_RETURN_H
-#define PTRACE_LIVE_REMOTE_RETURN_H
+#ifndef PTRACE_REMOTE_REMOTE_RETURN_H
+#define PTRACE_REMOTE_REMOTE_RETURN_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,15 +6,15 @@
  * Runs in: keeper, collector, the command, in the thread that stopped the other
  * one.
  */
-#ifndef PTRACE_LIVE_REMOTE_CALL_H
-#define PTRACE_LIVE_REMOTE_CALL_H
+#ifndef PTRACE_REMOTE_REMOTE_CALL_H
+#define PTRACE_REMOTE_REMOTE_CALL_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "mu/status.h"
-#include "ptrace/live/remote_thread.h"
+#include "ptrace/remote/remote_thread.h"
 
 struct mu_remote_call {
 	long nr;

@@ -5,8 +5,8 @@
  *
  * Runs in: keeper, collector.
  */
-#ifndef PTRACE_LIVE_REMOTE_CODE_H
-#define PTRACE_LIVE_REMOTE_CODE_H
+#ifndef PTRACE_REMOTE_REMOTE_CODE_H
+#define PTRACE_REMOTE_REMOTE_CODE_H
 
 #include <stdbool.h>
 #include <stdint.h>

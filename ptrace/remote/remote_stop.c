@@ -1,4 +1,4 @@
-#include "ptrace/live/remote_stop.h"
+#include "ptrace/remote/remote_stop.h"
 
 #include <signal.h>
 #include <sys/ptrace.h>

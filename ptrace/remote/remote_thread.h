@@ -4,16 +4,16 @@
  *
  * Runs in: keeper, collector, the command.
  */
-#ifndef PTRACE_LIVE_REMOTE_THREAD_H
-#define PTRACE_LIVE_REMOTE_THREAD_H
+#ifndef PTRACE_REMOTE_REMOTE_THREAD_H
+#define PTRACE_REMOTE_REMOTE_THREAD_H
 
 #include <stdint.h>
 
 #include "mu/arch/registers.h"
 #include "mu/status.h"
-#include "ptrace/live/remote_code.h"
-#include "ptrace/live/remote_return.h"
 #include "ptrace/live/threads.h"
+#include "ptrace/remote/remote_code.h"
+#include "ptrace/remote/remote_return.h"
 
 /* PTRACE_GET_SYSCALL_INFO and its struct, for glibc before 2.31. */
 #define MU_GET_SYSCALL_INFO 0x420e

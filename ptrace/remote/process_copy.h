@@ -20,16 +20,16 @@
  *
  * Runs in: keeper; what threads.h says about one thread applies here too.
  */
-#ifndef PTRACE_LIVE_PROCESS_COPY_H
-#define PTRACE_LIVE_PROCESS_COPY_H
+#ifndef PTRACE_REMOTE_PROCESS_COPY_H
+#define PTRACE_REMOTE_PROCESS_COPY_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "mu/status.h"
-#include "ptrace/live/remote_call.h"
 #include "ptrace/live/threads.h"
+#include "ptrace/remote/remote_call.h"
 
 #define MU_COPY_KILLED "the copy was killed; was memory short?"
 

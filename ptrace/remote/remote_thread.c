@@ -1,4 +1,4 @@
-#include "ptrace/live/remote_thread.h"
+#include "ptrace/remote/remote_thread.h"
 
 #include <string.h>
 #include <sys/ptrace.h>
@@ -7,8 +7,8 @@
 #include "mu/arch/seccomp.h"
 #include "mu/sys.h"
 #include "ptrace/live/proc.h"
-#include "ptrace/live/remote_code.h"
 #include "ptrace/live/rights.h"
+#include "ptrace/remote/remote_code.h"
 
 #define NOTE_PRSTATUS 1
 #define GET_RSEQ_CONFIGURATION 0x420f

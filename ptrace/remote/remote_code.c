@@ -1,4 +1,4 @@
-#include "ptrace/live/remote_code.h"
+#include "ptrace/remote/remote_code.h"
 
 #include <string.h>
 

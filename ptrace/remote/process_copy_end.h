@@ -3,13 +3,13 @@
  *
  * Runs in: keeper.
  */
-#ifndef PTRACE_LIVE_PROCESS_COPY_END_H
-#define PTRACE_LIVE_PROCESS_COPY_END_H
+#ifndef PTRACE_REMOTE_PROCESS_COPY_END_H
+#define PTRACE_REMOTE_PROCESS_COPY_END_H
 
 #include <stdbool.h>
 
-#include "ptrace/live/process_copy.h"
-#include "ptrace/live/remote_thread.h"
+#include "ptrace/remote/process_copy.h"
+#include "ptrace/remote/remote_thread.h"
 
 /* Make THREAD, a thread of the copy's parent, wait for the zombie. */
 enum mu_status mu_process_copy_reap(const struct mu_process_copy *copy,
