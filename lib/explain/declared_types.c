@@ -2,46 +2,19 @@
 
 #include <string.h>
 
-#define ASKED ((size_t)1024)         /* questions at a time */
-#define FIRST_ROOM ((size_t)1 << 10) /* a power of 2 */
-#define MOST ((size_t)1 << 20)       /* types */
-#define SPREAD 0x9e3779b97f4a7c15ull /* 2^64 / the golden ratio */
+#define ASKED ((size_t)1024) /* questions at a time */
+#define FIRST_ROOM ((size_t)1 << 10)
+#define MOST ((size_t)1 << 20) /* types */
 
 void
 mu_declared_types_open(
     struct mu_declared_types *types, struct mu_places *places)
 {
-	*types = (struct mu_declared_types) { .places = places };
-}
-
-static struct mu_declared_slot *
-slot_of(const struct mu_declared_types *types, mu_declared_id id)
-{
-	size_t at = (size_t)(id * SPREAD >> 20) & (types->room - 1);
-
-	while (types->slots[at].id != 0 && types->slots[at].id != id)
-		at = (at + 1) & (types->room - 1);
-	return &types->slots[at];
-}
-
-static bool
-make_room(struct mu_declared_types *types)
-{
-	struct mu_declared_types more = *types;
-	size_t i;
-
-	if (types->room > 0 && types->count < types->room / 2)
-		return true;
-	more.room = types->room == 0 ? FIRST_ROOM : types->room * 2;
-	more.slots = mu_arena_alloc_table(
-	    types->places->tables, more.room, sizeof(*more.slots));
-	if (more.slots == NULL || more.room > 2 * MOST)
-		return false;
-	for (i = 0; i < types->room; i++)
-		if (types->slots[i].id != 0)
-			*slot_of(&more, types->slots[i].id) = types->slots[i];
-	*types = more;
-	return true;
+	*types = (struct mu_declared_types) { .places = places,
+		.slots = { .arena = places->tables,
+		    .size = sizeof(struct mu_declared_slot),
+		    .first = FIRST_ROOM,
+		    .most = MOST } };
 }
 
 const struct mu_declared *
@@ -49,22 +22,20 @@ mu_declared_types_get(
     struct mu_declared_types *types, mu_declared_id id, bool *asked)
 {
 	struct mu_declared_slot *slot;
+	bool added;
 
 	*asked = true;
 	if (id == 0 || types->no_memory)
 		return NULL;
-	if (!make_room(types) ||
+	slot = mu_keyed_add(&types->slots, id, &added);
+	if (slot == NULL ||
 	    !mu_arena_room(types->places->tables, types->wanted,
 		types->num_wanted, types->max_wanted, 256)) {
 		types->no_memory = true;
 		return NULL;
 	}
-	slot = slot_of(types, id);
-	if (slot->id == 0) {
-		slot->id = id;
-		types->count++;
+	if (added)
 		types->wanted[types->num_wanted++] = id;
-	}
 	*asked = slot->asked;
 	return slot->declared;
 }
@@ -73,8 +44,9 @@ const struct mu_declared *
 mu_declared_types_known(
     const struct mu_declared_types *types, mu_declared_id id)
 {
-	return id == 0 || types->room == 0 ? NULL
-					   : slot_of(types, id)->declared;
+	const struct mu_declared_slot *slot = mu_keyed_find(&types->slots, id);
+
+	return slot == NULL ? NULL : slot->declared;
 }
 
 static void
@@ -95,7 +67,7 @@ ask_some(struct mu_declared_types *types, size_t first, size_t count)
 	mu_symbol_helper_ask(
 	    &places->helper, questions, answers, count, places->deadline_ns);
 	for (i = 0; i < count; i++) {
-		slot = slot_of(types, types->wanted[first + i]);
+		slot = mu_keyed_find(&types->slots, types->wanted[first + i]);
 		slot->asked = true;
 		slot->declared = answers[i].declared;
 	}

@@ -5,18 +5,18 @@
 #ifndef LIB_EXPLAIN_DECLARED_TYPES_H
 #define LIB_EXPLAIN_DECLARED_TYPES_H
 
+#include "lib/explain/keyed.h"
 #include "lib/explain/places.h"
 
 struct mu_declared_slot {
-	mu_declared_id id; /* 0: unused */
+	mu_declared_id id;
 	bool asked;
 	const struct mu_declared *declared; /* NULL: nothing is known */
 };
 
 struct mu_declared_types {
 	struct mu_places *places;
-	struct mu_declared_slot *slots; /* by id, with free places between */
-	size_t count, room;
+	struct mu_keyed slots;  /* struct mu_declared_slot */
 	mu_declared_id *wanted; /* not asked for yet */
 	size_t num_wanted, max_wanted;
 	bool no_memory;

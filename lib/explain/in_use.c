@@ -7,91 +7,54 @@
 
 #include "heapwalk/recorded/recorded.h"
 #include "lib/explain/explaining.h"
+#include "lib/explain/keyed.h"
 #include "lib/explain/stale.h"
+#include "mu/hash.h"
 #include "mu/sort.h"
 
 #define SIZES_SHOWN ((size_t)1000)
 #define TEXTS_SHOWN ((size_t)20)
-#define TEXT_SHOWN ((size_t)64)      /* bytes */
-#define TEXT_MIN ((size_t)4)         /* bytes; shorter ones waste nothing */
-#define TEXT_MAX ((size_t)64 << 10)  /* bytes */
-#define TYPE_SHIFT 48                /* of the type, above a size */
-#define GRAIN ((size_t)16)           /* sizes of malloc differ by */
-#define SMALLEST ((size_t)24)        /* usable bytes of any block */
-#define SPREAD 0x9e3779b97f4a7c15ull /* 2^64 / the golden ratio */
-#define FIRST_ROOM ((size_t)1 << 10) /* a power of 2 */
+#define TEXT_SHOWN ((size_t)64)     /* bytes */
+#define TEXT_MIN ((size_t)4)        /* bytes; shorter ones waste nothing */
+#define TEXT_MAX ((size_t)64 << 10) /* bytes */
+#define TYPE_SHIFT 48               /* of the type, above a size */
+#define GRAIN ((size_t)16)          /* sizes of malloc differ by */
+#define SMALLEST ((size_t)24)       /* usable bytes of any block */
+#define FIRST_ROOM ((size_t)1 << 10)
 
 /* Blocks of one size and type, or with one text. */
 struct kind {
 	uint64_t key;    /* key_of(), or a hash of the text */
 	uint32_t first;  /* number of the first block */
 	uint32_t length; /* of the text */
-	size_t count;    /* 0: unused */
+	size_t count;
 	size_t duplicates;
 	size_t stale;
 	uint32_t seconds; /* of the youngest of these */
 };
 
-/* A hash table by key. */
-struct kinds {
-	struct kind *items;
-	size_t count, room;
-};
-
 struct census {
 	struct mu_explaining *explaining;
-	struct kinds sizes, texts;
+	struct mu_keyed sizes, texts; /* struct kind */
 	struct mu_stale_look stale;
 	bool no_memory;
 };
 
-static struct kind *
-place_of(const struct kinds *kinds, uint64_t key)
-{
-	size_t at = (size_t)(key * SPREAD >> 20) & (kinds->room - 1);
-
-	while (kinds->items[at].count != 0 && kinds->items[at].key != key)
-		at = (at + 1) & (kinds->room - 1);
-	return &kinds->items[at];
-}
-
-static bool
-make_room(struct kinds *kinds, struct mu_arena *arena)
-{
-	struct kinds more = { .count = kinds->count,
-		.room = kinds->room == 0 ? FIRST_ROOM : kinds->room * 2 };
-	size_t i;
-
-	if (kinds->room > 0 && kinds->count < kinds->room / 2)
-		return true;
-	more.items =
-	    mu_arena_alloc_table(arena, more.room, sizeof(*more.items));
-	if (more.items == NULL)
-		return false;
-	for (i = 0; i < kinds->room; i++)
-		if (kinds->items[i].count != 0)
-			*place_of(&more, kinds->items[i].key) = kinds->items[i];
-	*kinds = more;
-	return true;
-}
-
 /* The kind of KEY, one block larger. NULL: there is no memory. */
 static struct kind *
-count_one(
-    struct census *census, struct kinds *kinds, uint64_t key, uint32_t number)
+count_one(struct census *census, struct mu_keyed *kinds, uint64_t key,
+    uint32_t number)
 {
-	struct kind *kind;
+	bool added;
+	struct kind *kind = mu_keyed_add(kinds, key, &added);
 
-	if (!make_room(kinds, census->explaining->tables)) {
+	if (kind == NULL) {
 		census->no_memory = true;
 		return NULL;
 	}
-	kind = place_of(kinds, key);
-	if (kind->count++ == 0) {
-		kind->key = key;
+	if (added)
 		kind->first = number;
-		kinds->count++;
-	}
+	kind->count++;
 	return kind;
 }
 
@@ -132,18 +95,6 @@ text_length(const struct mu_block *block)
 	return size <= SMALLEST || length + 1 > size - GRAIN ? length : 0;
 }
 
-/* FNV-1a */
-static uint64_t
-hash_of(const char *text, size_t length)
-{
-	uint64_t hash = 0xcbf29ce484222325ull;
-	size_t i;
-
-	for (i = 0; i < length; i++)
-		hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3ull;
-	return hash;
-}
-
 /* The contents decide: the subject may have chosen equal hashes. */
 static bool
 same_text(const struct census *census, const struct kind *kind,
@@ -172,8 +123,8 @@ count_text(
 	if (length == 0 ||
 	    (type->name != NULL && !type->content && type->stride != 1))
 		return;
-	text = count_one(census, &census->texts, hash_of(block->view, length),
-	    block->number);
+	text = count_one(census, &census->texts,
+	    mu_hash_bytes(block->view, length) | 1, block->number);
 	if (text == NULL || text->count == 1) {
 		if (text != NULL)
 			text->length = (uint32_t)length;
@@ -259,16 +210,11 @@ compare_texts(const void *a, const void *b)
 
 /* Sort them to the front. */
 static void
-sort_kinds(struct kinds *kinds, int (*compare)(const void *, const void *))
+sort_kinds(struct mu_keyed *kinds, int (*compare)(const void *, const void *))
 {
-	size_t i, kept = 0;
-
-	for (i = 0; i < kinds->room; i++)
-		if (kinds->items[i].count != 0)
-			kinds->items[kept++] = kinds->items[i];
-	kinds->count = kept;
-	if (kept > 0)
-		mu_sort(kinds->items, kept, sizeof(*kinds->items), compare);
+	if (kinds->count > 0)
+		mu_sort(
+		    mu_keyed_pack(kinds), kinds->count, kinds->size, compare);
 }
 
 static bool
@@ -355,7 +301,13 @@ take_texts(struct census *census)
 enum mu_status
 mu_in_use_explain(struct mu_explaining *explaining)
 {
-	struct census census = { .explaining = explaining };
+	const struct mu_keyed kinds = { .arena = explaining->tables,
+		.size = sizeof(struct kind),
+		.first = FIRST_ROOM,
+		.most = SIZE_MAX };
+	struct census census = {
+		.explaining = explaining, .sizes = kinds, .texts = kinds
+	};
 	struct mu_stale *stale = explaining->out->wanted.stale;
 
 	if (stale != NULL &&

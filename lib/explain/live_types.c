@@ -3,19 +3,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/explain/keyed.h"
 #include "lib/explain/shapes.h"
 #include "lib/explain/typed_walk.h"
 #include "lib/types/gobject.h"
+#include "mu/hash.h"
 
 #define ASKED ((size_t)4096)          /* questions at a time */
 #define SINGLE_MAX ((size_t)1 << 17)  /* blocks asked for one by one */
 #define OF_SIZE ((size_t)1 << 15)     /* of them, of one size */
-#define SIZES_MAX ((size_t)1 << 16)   /* places for sizes, a power of 2 */
-#define CLASSES_MAX ((size_t)1 << 16) /* places for classes, a power of 2 */
+#define PLACES ((size_t)1 << 16)      /* for twice as many sizes, classes */
 #define CLASS_SHIFT 48                /* of the size, above an address */
 #define CLASS_SIZES ((size_t)1 << 15) /* bytes; larger blocks have none */
 #define NAMES ((size_t)1 << 17)       /* places for names, a power of 2 */
-#define SPREAD 0x9e3779b97f4a7c15ull  /* 2^64 / the golden ratio */
 #define UNASKED UINT16_MAX            /* no type yet */
 #define GRAIN ((size_t)16)            /* sizes of malloc() differ by */
 #define LARGER 16                     /* bytes by which malloc() exceeds */
@@ -23,14 +23,14 @@
 /* Blocks of one size that begin with one pointer into a module. */
 struct class
 {
-	uint64_t key;   /* 0: unused */
+	uint64_t key;   /* key_of() */
 	uint32_t first; /* number of the first block */
 	uint16_t type;
 };
 
 /* Blocks of one size that are of no class. */
 struct size {
-	size_t size; /* 0: unused */
+	uint64_t key; /* the size */
 	size_t asked;
 	uint16_t type; /* the one that most have, if there is such a one */
 	size_t votes;  /* for it, minus those against it */
@@ -48,10 +48,8 @@ struct finding {
 	struct mu_live_types *live;
 	struct mu_places *places;
 	struct mu_deadline *deadline;
-	struct class *classes;
-	size_t num_classes;
-	struct size *sizes;
-	size_t num_sizes;
+	struct mu_keyed classes; /* struct class */
+	struct mu_keyed sizes;   /* struct size */
 	struct batch *batch;
 	bool gobjects; /* they are there */
 	bool python;
@@ -90,6 +88,15 @@ is_gtype_class(const struct finding *finding, uintptr_t address)
 	    mu_snapshot_word(snap, type + MU_GTYPE_SELF, &self) && self == type;
 }
 
+/* NULL: the table is full. */
+static struct size *
+size_of(struct finding *finding, size_t size)
+{
+	bool added;
+
+	return mu_keyed_add(&finding->sizes, size, &added);
+}
+
 static uint64_t
 key_of(const struct finding *finding, const struct mu_block *block)
 {
@@ -113,50 +120,6 @@ key_of(const struct finding *finding, const struct mu_block *block)
 	return (uint64_t)size << CLASS_SHIFT | word;
 }
 
-/* NULL: the table is full. */
-static struct class *
-class_of(struct finding *finding, uint64_t key)
-{
-	size_t at = (size_t)(key * SPREAD >> 20) & (CLASSES_MAX - 1);
-
-	while (finding->classes[at].key != 0 && finding->classes[at].key != key)
-		at = (at + 1) & (CLASSES_MAX - 1);
-	if (finding->classes[at].key == 0) {
-		if (finding->num_classes >= CLASSES_MAX / 2)
-			return NULL;
-		finding->num_classes++;
-	}
-	return &finding->classes[at];
-}
-
-/* NULL: the table is full. */
-static struct size *
-size_of(struct finding *finding, size_t size)
-{
-	size_t at = (size_t)(size * SPREAD >> 20) & (SIZES_MAX - 1);
-
-	while (finding->sizes[at].size != 0 && finding->sizes[at].size != size)
-		at = (at + 1) & (SIZES_MAX - 1);
-	if (finding->sizes[at].size == 0) {
-		if (finding->num_sizes >= SIZES_MAX / 2)
-			return NULL;
-		finding->num_sizes++;
-		finding->sizes[at].size = size;
-	}
-	return &finding->sizes[at];
-}
-
-/* FNV-1a */
-static size_t
-hash_of(const char *name)
-{
-	uint64_t hash = 0xcbf29ce484222325ull;
-
-	for (; *name != '\0'; name++)
-		hash = (hash ^ (unsigned char)*name) * 0x100000001b3ull;
-	return (size_t)(hash * SPREAD >> 20) & (NAMES - 1);
-}
-
 uint16_t
 mu_live_types_add(struct mu_live_types *live, const struct mu_places *places,
     const struct mu_live_type *type)
@@ -164,8 +127,9 @@ mu_live_types_add(struct mu_live_types *live, const struct mu_places *places,
 	const struct mu_live_type *known;
 	size_t at;
 
-	for (at = hash_of(type->name); live->names[at] != 0;
-	     at = (at + 1) & (NAMES - 1)) {
+	for (at = mu_hash_bytes(type->name, strlen(type->name)) >> 20 &
+		 (NAMES - 1);
+	     live->names[at] != 0; at = (at + 1) & (NAMES - 1)) {
 		known = &live->types[live->names[at]];
 		if (known->certain == type->certain &&
 		    known->source == type->source &&
@@ -258,10 +222,11 @@ take_type(struct finding *finding, size_t i)
 {
 	uint32_t number = finding->batch->numbers[i];
 	uint16_t type = take_answer(finding, i);
+	struct class *classes = finding->classes.items;
 	struct size *size;
 
 	if (finding->of_classes) {
-		finding->classes[number].type = type;
+		classes[number].type = type;
 		return;
 	}
 	/* A guess is better than another one. */
@@ -322,27 +287,29 @@ note_class(void *ctx, const struct mu_block *block)
 	struct finding *finding = ctx;
 	struct class *class;
 	uint64_t key;
+	bool added;
 
 	if (!mu_block_marked(block))
 		return true;
 	key = key_of(finding, block);
-	class = key == 0 ? NULL : class_of(finding, key);
-	if (class != NULL && class->key == 0)
-		*class = (struct class) { key, block->number, 0 };
+	class = key == 0 ? NULL : mu_keyed_add(&finding->classes, key, &added);
+	if (class != NULL && added)
+		class->first = block->number;
 	return !mu_deadline_passed(finding->deadline, 16);
 }
 
 static void
 ask_classes(struct finding *finding)
 {
+	const struct class *classes = finding->classes.items;
 	struct mu_block block;
 	size_t i;
 
 	finding->of_classes = true;
-	for (i = 0; i < CLASSES_MAX; i++)
-		if (finding->classes[i].key != 0 &&
-		    mu_blocks_at(finding->places->blocks,
-			finding->classes[i].first, &block))
+	for (i = 0; i < finding->classes.places; i++)
+		if (classes[i].key != 0 &&
+		    mu_blocks_at(
+			finding->places->blocks, classes[i].first, &block))
 			add_question(finding, &block, (uint32_t)i);
 	ask(finding);
 	finding->of_classes = false;
@@ -358,7 +325,7 @@ take_class(void *ctx, const struct mu_block *block)
 	if (!mu_block_marked(block))
 		return true;
 	key = key_of(finding, block);
-	class = key == 0 ? NULL : class_of(finding, key);
+	class = key == 0 ? NULL : mu_keyed_find(&finding->classes, key);
 	if (class != NULL)
 		finding->live->of[block->number] = class->type;
 	return !mu_deadline_passed(finding->deadline, 16);
@@ -474,10 +441,14 @@ open_finding(struct finding *finding)
 
 	live->of = mu_arena_alloc_table(
 	    tables, finding->places->blocks->count + 1, sizeof(*live->of));
-	finding->classes = mu_arena_alloc_table(
-	    tables, CLASSES_MAX, sizeof(*finding->classes));
-	finding->sizes =
-	    mu_arena_alloc_table(tables, SIZES_MAX, sizeof(*finding->sizes));
+	finding->classes = (struct mu_keyed) { .arena = tables,
+		.size = sizeof(struct class),
+		.first = PLACES,
+		.most = PLACES / 2 };
+	finding->sizes = (struct mu_keyed) { .arena = tables,
+		.size = sizeof(struct size),
+		.first = PLACES,
+		.most = PLACES / 2 };
 	live->names = mu_arena_alloc_table(tables, NAMES, sizeof(*live->names));
 	finding->gobjects =
 	    has_file(finding->places->snap, "/libgobject-2.0.so");
@@ -485,9 +456,9 @@ open_finding(struct finding *finding)
 	    has_file(finding->places->snap, "/python3");
 	finding->tags = finding->gobjects || finding->python;
 	finding->batch = mu_arena_alloc(tables, 1, sizeof(*finding->batch));
-	if (live->of == NULL || finding->classes == NULL ||
-	    finding->sizes == NULL || live->names == NULL ||
-	    finding->batch == NULL ||
+	if (live->of == NULL || live->names == NULL || finding->batch == NULL ||
+	    !mu_keyed_room(&finding->classes) ||
+	    !mu_keyed_room(&finding->sizes) ||
 	    !mu_arena_room(tables, live->types, live->count, live->max, 256))
 		return false;
 	live->types[live->count++] = (struct mu_live_type) { .name = NULL };

@@ -7,55 +7,22 @@
 
 #include "heapwalk/recorded/recorded.h"
 #include "lib/explain/explaining.h"
+#include "lib/explain/keyed.h"
 #include "mu/sort.h"
 
 #define STACKS_SHOWN ((size_t)100)
-#define FRAMES ((size_t)32)          /* of each that are kept */
-#define FIRST_ROOM ((size_t)1 << 10) /* a power of 2 */
-#define SPREAD 0x9e3779b1u           /* 2^32 / the golden ratio */
+#define FRAMES ((size_t)32) /* of each that are kept */
 
 struct stack {
-	uint32_t id;
-	size_t count, bytes, asked; /* COUNT is 0: unused */
+	uint64_t key; /* its id, which may be 0, and 1 */
+	size_t count, bytes, asked;
 };
 
 struct census {
 	struct mu_explaining *explaining;
-	struct stack *stacks; /* by id, with free places between */
-	size_t count, room;
+	struct mu_keyed stacks; /* struct stack */
 	bool no_memory;
 };
-
-static struct stack *
-place_of(const struct census *census, uint32_t id)
-{
-	size_t at = (id * SPREAD >> 8) & (census->room - 1);
-
-	while (census->stacks[at].count != 0 && census->stacks[at].id != id)
-		at = (at + 1) & (census->room - 1);
-	return &census->stacks[at];
-}
-
-static bool
-make_room(struct census *census)
-{
-	struct census more = *census;
-	size_t i;
-
-	if (census->room > 0 && census->count < census->room / 2)
-		return true;
-	more.room = census->room == 0 ? FIRST_ROOM : census->room * 2;
-	more.stacks = mu_arena_alloc_table(
-	    census->explaining->tables, more.room, sizeof(*more.stacks));
-	if (more.stacks == NULL)
-		return false;
-	for (i = 0; i < census->room; i++)
-		if (census->stacks[i].count != 0)
-			*place_of(&more, census->stacks[i].id) =
-			    census->stacks[i];
-	*census = more;
-	return true;
-}
 
 static bool
 count_block(void *ctx, const struct mu_block *block)
@@ -63,18 +30,18 @@ count_block(void *ctx, const struct mu_block *block)
 	struct census *census = ctx;
 	struct mu_recorded_block recorded;
 	struct stack *stack;
+	bool added;
 
 	if (!mu_block_marked(block) ||
 	    !mu_recorder_find(
 		census->explaining->recorder, block->range, &recorded))
 		return true;
-	if (!make_room(census)) {
+	stack =
+	    mu_keyed_add(&census->stacks, (uint64_t)recorded.stack + 1, &added);
+	if (stack == NULL) {
 		census->no_memory = true;
 		return false;
 	}
-	stack = place_of(census, recorded.stack);
-	census->count += stack->count == 0;
-	stack->id = recorded.stack;
 	stack->count++;
 	stack->bytes += mu_range_size(block->range);
 	stack->asked += mu_range_size(recorded.range);
@@ -88,7 +55,7 @@ compare(const void *a, const void *b)
 
 	if (x->bytes != y->bytes)
 		return x->bytes > y->bytes ? -1 : 1;
-	return x->id < y->id ? -1 : x->id > y->id;
+	return x->key < y->key ? -1 : x->key > y->key;
 }
 
 static void
@@ -145,8 +112,8 @@ take_stack(struct mu_explaining *explaining, const struct stack *from,
 	to->count = from->count;
 	to->bytes = from->bytes;
 	to->asked = from->asked;
-	to->num_frames =
-	    mu_recorder_stack(explaining->recorder, from->id, pcs, FRAMES);
+	to->num_frames = mu_recorder_stack(
+	    explaining->recorder, (uint32_t)(from->key - 1), pcs, FRAMES);
 	to->pcs = mu_arena_alloc(arena, FRAMES, sizeof(*to->pcs));
 	to->frames = mu_arena_alloc(arena, FRAMES, sizeof(*to->frames));
 	if (to->pcs == NULL || to->frames == NULL)
@@ -160,13 +127,11 @@ static bool
 take_stacks(struct census *census)
 {
 	struct mu_explained *out = census->explaining->out;
-	size_t i, kept = 0;
+	const struct stack *stacks = mu_keyed_pack(&census->stacks);
+	size_t i, kept = census->stacks.count;
 
-	for (i = 0; i < census->room; i++)
-		if (census->stacks[i].count != 0)
-			census->stacks[kept++] = census->stacks[i];
 	if (kept > 0)
-		mu_sort(census->stacks, kept, sizeof(*census->stacks), compare);
+		mu_sort(census->stacks.items, kept, sizeof(*stacks), compare);
 	out->total_stacks = kept;
 	if (kept > STACKS_SHOWN)
 		kept = STACKS_SHOWN;
@@ -175,8 +140,8 @@ take_stacks(struct census *census)
 	if (out->stacks == NULL)
 		return false;
 	for (i = 0; i < kept; i++) {
-		if (!take_stack(census->explaining, &census->stacks[i],
-			&out->stacks[i]))
+		if (!take_stack(
+			census->explaining, &stacks[i], &out->stacks[i]))
 			return false;
 		out->num_stacks++;
 	}
@@ -186,7 +151,11 @@ take_stacks(struct census *census)
 enum mu_status
 mu_stacks_explain(struct mu_explaining *explaining)
 {
-	struct census census = { .explaining = explaining };
+	struct census census = { .explaining = explaining,
+		.stacks = { .arena = explaining->tables,
+		    .size = sizeof(struct stack),
+		    .first = (size_t)1 << 10,
+		    .most = SIZE_MAX } };
 
 	if (explaining->recorder == NULL)
 		return MU_OK;

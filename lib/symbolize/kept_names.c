@@ -5,6 +5,7 @@
 
 #include "mu/array.h"
 #include "mu/bisect.h"
+#include "mu/hash.h"
 #include "mu/sort.h"
 
 /* A kind is one of these bits, or the question about what is declared. */
@@ -35,18 +36,6 @@ kind_of(const struct mu_symbol_question *question)
 	    (question->rules ? KIND_RULES : 0);
 }
 
-/* FNV-1a */
-static size_t
-hash_of(const char *bytes, size_t size)
-{
-	uint64_t hash = 0xcbf29ce484222325ull;
-	size_t i;
-
-	for (i = 0; i < size; i++)
-		hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001b3ull;
-	return (size_t)(hash >> 20);
-}
-
 void
 mu_kept_names_open(struct mu_kept_names *kept, bool contents)
 {
@@ -67,7 +56,8 @@ mu_kept_names_reset(struct mu_kept_names *kept)
 static uint32_t *
 slot_of(const struct mu_kept_names *kept, const char *bytes, size_t size)
 {
-	size_t at = hash_of(bytes, size) & (kept->num_slots - 1), i;
+	size_t at = mu_hash_bytes(bytes, size) >> 20 & (kept->num_slots - 1);
+	size_t i;
 
 	for (; kept->slots[at] != 0; at = (at + 1) & (kept->num_slots - 1)) {
 		i = kept->slots[at] - 1;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "mu/array.h"
+#include "mu/hash.h"
 #include "mu/sys.h"
 
 #define ROOM ((size_t)64 << 10)
@@ -80,18 +81,6 @@ put_head(struct mu_wire_writer *writer, enum mu_wire_kind kind, size_t length)
 	put(writer, &head, sizeof(head));
 }
 
-/* FNV-1a */
-static size_t
-slot_of(const char *string, size_t length)
-{
-	uint64_t hash = 0xcbf29ce484222325ull;
-	size_t i;
-
-	for (i = 0; i < length; i++)
-		hash = (hash ^ (unsigned char)string[i]) * 0x100000001b3ull;
-	return (size_t)(hash >> 32) & (SENT - 1);
-}
-
 /* The number of STRING, which is sent first unless it is cached. */
 static uint32_t
 number_of(struct mu_wire_writer *writer, const char *string)
@@ -105,7 +94,7 @@ number_of(struct mu_wire_writer *writer, const char *string)
 	if (writer->failed)
 		return 0;
 	length = strnlen(string, MU_WIRE_STRING_MAX);
-	sent = &writer->sent[slot_of(string, length)];
+	sent = &writer->sent[mu_hash_bytes(string, length) >> 32 & (SENT - 1)];
 	if (sent->string != NULL && strlen(sent->string) == length &&
 	    memcmp(sent->string, string, length) == 0)
 		return sent->number;

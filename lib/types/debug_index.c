@@ -9,6 +9,7 @@
 #include "lib/types/entry.h"
 #include "mu/array.h"
 #include "mu/bisect.h"
+#include "mu/hash.h"
 #include "mu/sys.h"
 
 #define TYPES_MAX ((size_t)1 << 22)
@@ -25,15 +26,14 @@ hash_on(uint64_t hash, const char *text)
 {
 	for (; *text != '\0'; text++)
 		if (*text != ' ')
-			hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
+			hash = mu_hash_on(hash, text, 1);
 	return hash;
 }
 
-/* FNV-1a */
 uint64_t
 mu_debug_name_hash(const char *around, const char *name)
 {
-	uint64_t hash = 0xcbf29ce484222325ull;
+	uint64_t hash = MU_HASH_NONE;
 
 	if (around[0] != '\0')
 		hash = hash_on(hash_on(hash, around), "::");

@@ -10,9 +10,7 @@
 #include "lib/term/safe_text.h"
 #include "lib/writers/exit_status.h"
 #include "lib/writers/groups_text.h"
-
-#define FNV_OFFSET UINT64_C(0xcbf29ce484222325)
-#define FNV_PRIME UINT64_C(0x100000001b3)
+#include "mu/hash.h"
 
 const char *
 mu_report_name(const struct mu_report *report)
@@ -119,12 +117,8 @@ describe(struct mu_findings *findings, const char *type)
 static void
 print_key(struct mu_finding *finding)
 {
-	uint64_t hash = FNV_OFFSET;
-	const char *c;
-
-	for (c = finding->key; *c != '\0'; c++)
-		hash = (hash ^ (unsigned char)*c) * FNV_PRIME;
-	snprintf(finding->print, sizeof(finding->print), "%016" PRIx64, hash);
+	snprintf(finding->print, sizeof(finding->print), "%016" PRIx64,
+	    mu_hash_bytes(finding->key, strlen(finding->key)));
 }
 
 /* What groups and entries share; AT is of this one group. */
