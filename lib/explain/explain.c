@@ -294,7 +294,7 @@ mu_explained_free(struct mu_explained *explained)
 }
 
 const char *
-mu_step_kind_word(enum mu_step_kind kind)
+mu_step_kind_name(enum mu_step_kind kind)
 {
 	static const char *const words[MU_STEP_KINDS] = { "variable", "stack",
 		"thread_variables", "register", "thread", "root_region",

@@ -189,6 +189,6 @@ struct mu_explained {
 void mu_explained_free(struct mu_explained *explained);
 
 /* The words of KIND in JSON: "variable". */
-const char *mu_step_kind_word(enum mu_step_kind kind);
+const char *mu_step_kind_name(enum mu_step_kind kind);
 
 #endif

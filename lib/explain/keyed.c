@@ -5,27 +5,27 @@
 #define SPREAD 0x9e3779b97f4a7c15ull /* 2^64 / the golden ratio */
 
 static uint64_t
-key_at(const void *place)
+key_at(const void *slot)
 {
 	uint64_t key;
 
-	memcpy(&key, place, sizeof(key));
+	memcpy(&key, slot, sizeof(key));
 	return key;
 }
 
-/* The place of KEY, which is free if there is no such item. */
+/* The slot of KEY, which is free if there is no such item. */
 static void *
-place_of(const struct mu_keyed *table, uint64_t key)
+slot_of(const struct mu_keyed *table, uint64_t key)
 {
 	size_t at = (size_t)(key * SPREAD >> 20);
-	void *place;
+	void *slot;
 	uint64_t found;
 
 	for (;; at++) {
-		place = table->items + (at & (table->places - 1)) * table->size;
-		found = key_at(place);
+		slot = table->items + (at & (table->slots - 1)) * table->size;
+		found = key_at(slot);
 		if (found == key || found == 0)
-			return place;
+			return slot;
 	}
 }
 
@@ -33,23 +33,22 @@ bool
 mu_keyed_room(struct mu_keyed *table)
 {
 	struct mu_keyed more = *table;
-	const void *place;
+	const void *slot;
 	size_t i;
 
 	if (table->count >= table->most)
 		return false;
-	if (table->places > 0 && table->count < table->places / 2)
+	if (table->slots > 0 && table->count < table->slots / 2)
 		return true;
-	more.places = table->places == 0 ? table->first : table->places * 2;
+	more.slots = table->slots == 0 ? table->first : table->slots * 2;
 	more.items =
-	    mu_arena_alloc_table(table->arena, more.places, table->size);
+	    mu_arena_alloc_table(table->arena, more.slots, table->size);
 	if (more.items == NULL)
 		return false;
-	for (i = 0; i < table->places; i++) {
-		place = table->items + i * table->size;
-		if (key_at(place) != 0)
-			memcpy(
-			    place_of(&more, key_at(place)), place, table->size);
+	for (i = 0; i < table->slots; i++) {
+		slot = table->items + i * table->size;
+		if (key_at(slot) != 0)
+			memcpy(slot_of(&more, key_at(slot)), slot, table->size);
 	}
 	*table = more;
 	return true;
@@ -58,25 +57,25 @@ mu_keyed_room(struct mu_keyed *table)
 void *
 mu_keyed_find(const struct mu_keyed *table, uint64_t key)
 {
-	void *place = table->places == 0 ? NULL : place_of(table, key);
+	void *slot = table->slots == 0 ? NULL : slot_of(table, key);
 
-	return place == NULL || key_at(place) == 0 ? NULL : place;
+	return slot == NULL || key_at(slot) == 0 ? NULL : slot;
 }
 
 void *
 mu_keyed_add(struct mu_keyed *table, uint64_t key, bool *added)
 {
-	void *place = mu_keyed_find(table, key);
+	void *slot = mu_keyed_find(table, key);
 
-	*added = place == NULL;
-	if (place != NULL)
-		return place;
+	*added = slot == NULL;
+	if (slot != NULL)
+		return slot;
 	if (!mu_keyed_room(table))
 		return NULL;
-	place = place_of(table, key);
-	memcpy(place, &key, sizeof(key));
+	slot = slot_of(table, key);
+	memcpy(slot, &key, sizeof(key));
 	table->count++;
-	return place;
+	return slot;
 }
 
 void *

@@ -17,10 +17,10 @@
 struct mu_keyed {
 	struct mu_arena *arena;
 	size_t size;  /* bytes of an item */
-	size_t first; /* places at first, a power of 2 */
+	size_t first; /* slots at first, a power of 2 */
 	size_t most;  /* items */
-	void *items;  /* with free places between, at least half of them */
-	size_t count, places;
+	void *items;  /* with free slots between, at least half of them */
+	size_t count, slots;
 };
 
 /* The item of KEY; NULL: there is none. */
@@ -28,7 +28,7 @@ void *mu_keyed_find(const struct mu_keyed *table, uint64_t key);
 
 /*
  * The same; a new one is zero but for its key, and *ADDED is true. The items
- * may move, but not while there are less than half of the first places. NULL:
+ * may move, but not while there are less than half of the first slots. NULL:
  * there is no memory, or there are too many.
  */
 void *mu_keyed_add(struct mu_keyed *table, uint64_t key, bool *added);

@@ -12,10 +12,10 @@
 #define ASKED ((size_t)4096)          /* questions at a time */
 #define SINGLE_MAX ((size_t)1 << 17)  /* blocks asked for one by one */
 #define OF_SIZE ((size_t)1 << 15)     /* of them, of one size */
-#define PLACES ((size_t)1 << 16)      /* for twice as many sizes, classes */
+#define SLOTS ((size_t)1 << 16)       /* for twice as many sizes, classes */
 #define CLASS_SHIFT 48                /* of the size, above an address */
 #define CLASS_SIZES ((size_t)1 << 15) /* bytes; larger blocks have none */
-#define NAMES ((size_t)1 << 17)       /* places for names, a power of 2 */
+#define NAMES ((size_t)1 << 17)       /* slots for names, a power of 2 */
 #define UNASKED UINT16_MAX            /* no type yet */
 #define GRAIN ((size_t)16)            /* sizes of malloc() differ by */
 #define LARGER 16                     /* bytes by which malloc() exceeds */
@@ -40,7 +40,7 @@ struct batch {
 	struct mu_symbol_question questions[ASKED];
 	struct mu_symbol_answer answers[ASKED];
 	struct mu_typed_block blocks[ASKED];
-	uint32_t numbers[ASKED]; /* of blocks, or places of classes */
+	uint32_t numbers[ASKED]; /* of blocks, or slots of classes */
 	size_t count;
 };
 
@@ -306,7 +306,7 @@ ask_classes(struct finding *finding)
 	size_t i;
 
 	finding->of_classes = true;
-	for (i = 0; i < finding->classes.places; i++)
+	for (i = 0; i < finding->classes.slots; i++)
 		if (classes[i].key != 0 &&
 		    mu_blocks_at(
 			finding->places->blocks, classes[i].first, &block))
@@ -443,12 +443,12 @@ open_finding(struct finding *finding)
 	    tables, finding->places->blocks->count + 1, sizeof(*live->of));
 	finding->classes = (struct mu_keyed) { .arena = tables,
 		.size = sizeof(struct class),
-		.first = PLACES,
-		.most = PLACES / 2 };
+		.first = SLOTS,
+		.most = SLOTS / 2 };
 	finding->sizes = (struct mu_keyed) { .arena = tables,
 		.size = sizeof(struct size),
-		.first = PLACES,
-		.most = PLACES / 2 };
+		.first = SLOTS,
+		.most = SLOTS / 2 };
 	live->names = mu_arena_alloc_table(tables, NAMES, sizeof(*live->names));
 	finding->gobjects =
 	    has_file(finding->places->snap, "/libgobject-2.0.so");

@@ -45,7 +45,7 @@ mu_human_time(uint64_t ns)
 }
 
 struct mu_human
-mu_human_share(uint64_t part, uint64_t whole)
+mu_human_percent(uint64_t part, uint64_t whole)
 {
 	struct mu_human human;
 	double percent;

@@ -19,6 +19,6 @@ struct mu_human mu_human_bytes(uint64_t bytes);
 struct mu_human mu_human_time(uint64_t ns);
 
 /* PART of WHOLE: "0%", "less than 1%", "73%", "more than 99%", "100%". */
-struct mu_human mu_human_share(uint64_t part, uint64_t whole);
+struct mu_human mu_human_percent(uint64_t part, uint64_t whole);
 
 #endif

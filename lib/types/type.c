@@ -4,7 +4,7 @@
 #include <string.h>
 
 const char *
-mu_type_source_word(enum mu_type_source source)
+mu_type_source_name(enum mu_type_source source)
 {
 	static const char *const words[MU_TYPE_SOURCES] = {
 		[MU_TYPE_NONE] = "",

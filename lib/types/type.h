@@ -82,6 +82,6 @@ bool mu_type_counter_place(
     enum mu_type_counter counter, size_t *at, unsigned *more);
 
 /* The word for SOURCE in reports: "vtable". */
-const char *mu_type_source_word(enum mu_type_source source);
+const char *mu_type_source_name(enum mu_type_source source);
 
 #endif

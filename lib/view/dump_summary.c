@@ -43,13 +43,13 @@ mu_amount(uint64_t bytes, uint64_t blocks)
 	return amount;
 }
 
-struct mu_share
-mu_share(uint64_t part, uint64_t whole)
+struct mu_percent
+mu_percent(uint64_t part, uint64_t whole)
 {
-	struct mu_share share = { "-" };
+	struct mu_percent percent = { "-" };
 
 	if (whole > 0)
-		snprintf(share.text, sizeof(share.text), "%.1f%%",
+		snprintf(percent.text, sizeof(percent.text), "%.1f%%",
 		    (double)part * 100 / (double)whole);
-	return share;
+	return percent;
 }

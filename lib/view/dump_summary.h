@@ -43,11 +43,11 @@ struct mu_amount {
 struct mu_amount mu_amount(uint64_t bytes, uint64_t blocks);
 
 /* "12.3%", of WHOLE; "-" if that is 0. */
-struct mu_share {
+struct mu_percent {
 	char text[16];
 };
 
 /* The text, by value, with one decimal. */
-struct mu_share mu_share(uint64_t part, uint64_t whole);
+struct mu_percent mu_percent(uint64_t part, uint64_t whole);
 
 #endif

@@ -27,7 +27,7 @@ put_figures(const struct writer *writer, uint64_t bytes, uint64_t blocks)
 	    "<b title=\"%" PRIu64 "\">%s</b> <meter value=\"%.4f\"></meter>"
 	    " <i>%s</i> <u>%" PRIu64 " block%s</u> ",
 	    bytes, mu_human_bytes(bytes).text, (double)bytes / whole,
-	    mu_share(bytes, writer->whole).text, blocks,
+	    mu_percent(bytes, writer->whole).text, blocks,
 	    blocks == 1 ? "" : "s");
 }
 
@@ -120,7 +120,7 @@ put_section(FILE *out, const struct mu_dump_view *view, size_t section)
 	    section, mu_dump_section_name(section),
 	    mu_human_bytes(tree->nodes[0].bytes).text, tree->nodes[0].blocks,
 	    tree->nodes[0].blocks == 1 ? "" : "s",
-	    mu_share(tree->nodes[0].bytes, mu_dump_view_bytes(view)).text,
+	    mu_percent(tree->nodes[0].bytes, mu_dump_view_bytes(view)).text,
 	    tree->num_stacks, tree->num_stacks == 1 ? "" : "s");
 	while ((event = mu_tree_step(&writer.walk)) != MU_TREE_END)
 		put_event(&writer, event);

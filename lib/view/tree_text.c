@@ -24,7 +24,8 @@ put_figures(
     const struct writer *writer, uint64_t bytes, uint64_t blocks, size_t indent)
 {
 	fprintf(writer->out, COLUMNS "%*s", bytes,
-	    mu_share(bytes, writer->whole).text, blocks, (int)(2 * indent), "");
+	    mu_percent(bytes, writer->whole).text, blocks, (int)(2 * indent),
+	    "");
 }
 
 static void

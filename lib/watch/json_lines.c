@@ -73,7 +73,7 @@ growing_array(const struct mu_watch_result *result)
 		filled =
 		    mu_json_set(object, "name", mu_json_text(growing->name));
 		filled &= mu_json_set(object, "kind",
-		    json_string(mu_watch_kind_word(growing->kind)));
+		    json_string(mu_watch_kind_name(growing->kind)));
 		filled &= mu_json_set(
 		    object, "bytes_per_hour", json_real(growing->per_hour));
 		filled &=
@@ -118,7 +118,7 @@ mu_watch_json_verdict(const struct mu_watch_result *result,
 	bool ok = set_subject(object, last);
 
 	ok &= mu_json_set(object, "verdict",
-	    json_string(mu_watch_verdict_word(result->verdict)));
+	    json_string(mu_watch_verdict_name(result->verdict)));
 	ok &=
 	    mu_json_set(object, "bytes_per_hour", json_real(result->per_hour));
 	ok &=

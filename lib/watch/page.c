@@ -303,7 +303,7 @@ put_group(FILE *out, const struct mu_series *series, const struct sorted *one)
 	for (i = 0; i < series->count; i++)
 		if (line->values[i] > picture.most)
 			picture.most = line->values[i];
-	fprintf(out, "<tr><td>%s</td><td>", mu_watch_kind_word(line->kind));
+	fprintf(out, "<tr><td>%s</td><td>", mu_watch_kind_name(line->kind));
 	mu_html_text(out, line->name);
 	fprintf(out, "</td><td class=\"n\">%s</td>",
 	    mu_human_bytes(last_of(series, line)).text);

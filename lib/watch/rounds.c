@@ -109,7 +109,7 @@ put_left(const struct mu_out *out, const struct mu_rounds_left *left)
 	};
 
 	mu_put(out,
-	    "  %s  %llu block%s, %s %s: ", mu_watch_kind_word(left->kind),
+	    "  %s  %llu block%s, %s %s: ", mu_watch_kind_name(left->kind),
 	    (unsigned long long)left->blocks, left->blocks == 1 ? "" : "s",
 	    mu_human_bytes(left->bytes).text, manners[left->manner]);
 	mu_put_safe(out, left->name);
@@ -146,7 +146,7 @@ left_object(const struct mu_rounds_left *left)
 
 	ok &= mu_json_set(object, "name", mu_json_text(left->name));
 	ok &= mu_json_set(
-	    object, "kind", json_string(mu_watch_kind_word(left->kind)));
+	    object, "kind", json_string(mu_watch_kind_name(left->kind)));
 	ok &= mu_json_set(object, "manner", json_string(manners[left->manner]));
 	ok &= mu_json_set(object, "blocks", mu_json_count(left->blocks));
 	ok &= mu_json_set(object, "bytes", mu_json_count(left->bytes));

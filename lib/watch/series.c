@@ -6,7 +6,7 @@
 #include "mu/sort.h"
 
 const char *
-mu_watch_kind_word(enum mu_watch_kind kind)
+mu_watch_kind_name(enum mu_watch_kind kind)
 {
 	return kind == MU_WATCH_LOST ? "lost" : "live";
 }

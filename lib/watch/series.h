@@ -49,6 +49,6 @@ const struct mu_series_line *mu_series_find(
     const struct mu_series *series, enum mu_watch_kind kind, const char *name);
 
 /* The name of KIND: "lost", "live". */
-const char *mu_watch_kind_word(enum mu_watch_kind kind);
+const char *mu_watch_kind_name(enum mu_watch_kind kind);
 
 #endif

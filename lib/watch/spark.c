@@ -83,7 +83,7 @@ mu_spark_lines(const struct mu_out *out, const struct mu_series *series,
 		growing = &result->growing[i];
 		line = mu_series_find(series, growing->kind, growing->name);
 		if (line != NULL)
-			put_line(out, series, mu_watch_kind_word(line->kind),
+			put_line(out, series, mu_watch_kind_name(line->kind),
 			    line->name, line->values);
 	}
 }

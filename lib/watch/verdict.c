@@ -191,7 +191,7 @@ mu_watch_judge_rounds(struct mu_watch_result *result, bool leak)
 }
 
 const char *
-mu_watch_verdict_word(enum MemunreachableVerdict verdict)
+mu_watch_verdict_name(enum MemunreachableVerdict verdict)
 {
 	static const char *const words[] = {
 		[MEMUNREACHABLE_VERDICT_UNCHECKED] = "unchecked",

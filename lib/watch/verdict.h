@@ -44,7 +44,7 @@ void mu_watch_judge(
 void mu_watch_judge_rounds(struct mu_watch_result *result, bool leak);
 
 /* "leak", "growth", "fragmentation", "steady", "too_few_looks", "unchecked" */
-const char *mu_watch_verdict_word(enum MemunreachableVerdict verdict);
+const char *mu_watch_verdict_name(enum MemunreachableVerdict verdict);
 
 /*
  * The exit status (lib/writers/exit_status.h): LEAKS for a leak, UNCHECKED if

@@ -93,7 +93,7 @@ put_growing(const struct mu_out *out, const struct mu_watch_result *result)
 	if (result->num_growing < 2)
 		return;
 	for (i = 0; i < result->num_growing; i++) {
-		mu_put(out, "  %s  ", mu_watch_kind_word(growing[i].kind));
+		mu_put(out, "  %s  ", mu_watch_kind_name(growing[i].kind));
 		put_rate(out, growing[i].per_hour);
 		mu_put(out, "  %u %%  ", percent(growing[i].share));
 		mu_put_safe(out, growing[i].name);

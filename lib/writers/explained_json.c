@@ -20,7 +20,7 @@ step_object(const struct mu_step *step)
 
 #define SET(key, known, value) \
 	ok &= mu_json_set(object, key, (known) ? (value) : json_null())
-	SET("kind", true, json_string(mu_step_kind_word(step->kind)));
+	SET("kind", true, json_string(mu_step_kind_name(step->kind)));
 	SET("name", true, mu_json_name(step->name));
 	SET("module", true, mu_json_name(step->module));
 	SET("address", step->address != 0, mu_json_address(step->address));

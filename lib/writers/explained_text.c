@@ -291,7 +291,7 @@ put_suspect(const struct mu_out *out, const struct mu_retained *retained,
 
 	mu_put(out, "  %s%s%s of the heap (%s) is held by ", style->bold,
 	    retained->about ? "About " : "",
-	    mu_human_share(retained->bytes, explained->live_bytes).text,
+	    mu_human_percent(retained->bytes, explained->live_bytes).text,
 	    mu_human_bytes(retained->bytes).text);
 	put_place(out, &retained->holder);
 	mu_put(out, ": %zu block%s%s\n", retained->blocks,
@@ -325,7 +325,8 @@ put_retained(const struct mu_out *out, const struct mu_explained *explained,
 	for (retained = explained->retained; retained < end; retained++) {
 		mu_put(out, "  %12s %14s %10zu  %s",
 		    mu_human_bytes(retained->bytes).text,
-		    mu_human_share(retained->bytes, explained->live_bytes).text,
+		    mu_human_percent(retained->bytes, explained->live_bytes)
+			.text,
 		    retained->blocks, retained->about ? "about: " : "");
 		put_place(out, &retained->holder);
 		if (retained->holder.kind == MU_STEP_BLOCK &&
@@ -456,7 +457,7 @@ put_stacks(const struct mu_out *out, const struct mu_explained *explained)
 	     i++, stack++) {
 		mu_put(out, "  %12s %14s %10zu  %s asked for\n",
 		    mu_human_bytes(stack->bytes).text,
-		    mu_human_share(stack->bytes, explained->live_bytes).text,
+		    mu_human_percent(stack->bytes, explained->live_bytes).text,
 		    stack->count, mu_human_bytes(stack->asked).text);
 		for (j = 0; j < stack->num_frames && j < FRAMES_SHOWN; j++)
 			mu_frame_line_symbol(out, j, stack->pcs[j],
@@ -488,7 +489,7 @@ put_in_use(const struct mu_out *out, const struct mu_explained *explained,
 	for (i = 0; i < explained->num_in_use && i < SIZES_SHOWN; i++, use++) {
 		mu_put(out, "  %12s %14s %10zu  %zu bytes",
 		    mu_human_bytes(use->size * use->count).text,
-		    mu_human_share(
+		    mu_human_percent(
 			use->size * use->count, explained->live_bytes)
 			.text,
 		    use->count, use->size);

@@ -23,26 +23,26 @@ mu_report_name(const struct mu_report *report)
 }
 
 void
-mu_place_of(
-    struct mu_place *place, const char *file, unsigned line, const char *root)
+mu_source_line_of(struct mu_source_line *source, const char *file,
+    unsigned line, const char *root)
 {
 	size_t length = root == NULL ? 0 : strlen(root);
 
-	*place = (struct mu_place) { .line = line };
+	*source = (struct mu_source_line) { .line = line };
 	if (file == NULL)
 		return;
 	while (length > 0 && root[length - 1] == '/')
 		length--;
-	place->relative = file[0] != '/';
-	place->below = place->relative && strncmp(file, "../", 3) != 0;
+	source->relative = file[0] != '/';
+	source->below = source->relative && strncmp(file, "../", 3) != 0;
 	if (root != NULL && strncmp(file, root, length) == 0 &&
 	    file[length] == '/') {
-		place->relative = place->below = true;
+		source->relative = source->below = true;
 		file += length + strspn(file + length, "/");
 	}
 	if (file[0] == '.' && file[1] == '/')
 		file += 2;
-	snprintf(place->file, sizeof(place->file), "%s", file);
+	snprintf(source->file, sizeof(source->file), "%s", file);
 }
 
 /* The innermost frame with a line; below the source root if one is. */
@@ -53,7 +53,7 @@ find_place(struct mu_findings *findings, const struct Leak *leak)
 	const struct mu_names *names = &findings->report->names;
 	size_t i, count = mu_backtrace_count(&leak->backtrace);
 	struct mu_symbol symbol;
-	struct mu_place place;
+	struct mu_source_line source;
 	bool any = false;
 
 	for (i = 0; i < count; i++) {
@@ -61,13 +61,14 @@ find_place(struct mu_findings *findings, const struct Leak *leak)
 			mu_backtrace_frame(&leak->backtrace, i), &symbol) ||
 		    symbol.file == NULL)
 			continue;
-		mu_place_of(&place, symbol.file, symbol.line, findings->root);
-		if (any && !(findings->root != NULL && place.below))
+		mu_source_line_of(
+		    &source, symbol.file, symbol.line, findings->root);
+		if (any && !(findings->root != NULL && source.below))
 			continue;
-		finding->place = place;
+		finding->source = source;
 		finding->function = mu_symbol_function(&symbol, 0);
 		any = true;
-		if (findings->root == NULL || place.below)
+		if (findings->root == NULL || source.below)
 			return;
 	}
 }
@@ -78,12 +79,12 @@ find_site(struct mu_findings *findings, const struct Leak *leak)
 {
 	const char *site = mu_names_find_site(&findings->report->names, leak);
 	const char *colon = site == NULL ? NULL : strrchr(site, ':');
-	char file[sizeof(findings->finding.place.file)];
+	char file[sizeof(findings->finding.source.file)];
 
 	if (colon == NULL || colon[1 + strspn(colon + 1, "0123456789")] != '\0')
 		return;
 	snprintf(file, sizeof(file), "%.*s", (int)(colon - site), site);
-	mu_place_of(&findings->finding.place, file,
+	mu_source_line_of(&findings->finding.source, file,
 	    (unsigned)strtoul(colon + 1, NULL, 10), findings->root);
 }
 
@@ -131,7 +132,7 @@ fill(struct mu_findings *findings, const struct mu_groups_at *at,
 
 	finding->example = &at->example;
 	find_place(findings, &at->example);
-	if (finding->place.file[0] == '\0')
+	if (finding->source.file[0] == '\0')
 		find_site(findings, &at->example);
 	find_function(findings, &at->example);
 	mu_group_key(&key, at, &findings->report->names);

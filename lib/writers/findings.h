@@ -11,8 +11,8 @@
 #include "lib/writers/group_key.h"
 #include "lib/writers/report.h"
 
-/* A place in the source; FILE is "" if it is not known. */
-struct mu_place {
+/* A line of the source; FILE is "" if it is not known. */
+struct mu_source_line {
 	char file[4096]; /* relative to the source root, if it is below it */
 	bool relative;   /* FILE is */
 	bool below;      /* the source root; without one: relative */
@@ -29,7 +29,7 @@ struct mu_finding {
 	char key[MU_GROUP_KEY]; /* the same in every run */
 	char print[17];         /* of KEY, in hex */
 	const char *function;   /* that allocated; NULL: not known */
-	struct mu_place place;
+	struct mu_source_line source;
 };
 
 struct mu_findings {
@@ -50,8 +50,8 @@ void mu_findings_open(struct mu_findings *findings,
 const struct mu_finding *mu_findings_next(struct mu_findings *findings);
 
 /* Where FILE and LINE are, seen from ROOT. */
-void mu_place_of(
-    struct mu_place *place, const char *file, unsigned line, const char *root);
+void mu_source_line_of(struct mu_source_line *source, const char *file,
+    unsigned line, const char *root);
 
 /* The name of the program without its folder; never "". */
 const char *mu_report_name(const struct mu_report *report);

@@ -7,7 +7,7 @@
 #endif
 
 static void
-put_place(const struct mu_out *out, const char *file, unsigned line)
+put_source(const struct mu_out *out, const char *file, unsigned line)
 {
 	if (file != NULL) {
 		mu_put(out, " ");
@@ -62,12 +62,12 @@ mu_frame_line_prefixed(const struct mu_out *out, struct mu_frame_prefix prefix,
 	    out, "#%02zu  pc " PC "  ", number, (unsigned long)symbol->offset);
 	put_module(out, symbol);
 	put_function(out, symbol, 0);
-	put_place(out, symbol->file, symbol->line);
+	put_source(out, symbol->file, symbol->line);
 	for (i = 0; i < symbol->num_inlined; i++) {
 		out->put(out->ctx, prefix.bytes, prefix.length);
 		mu_put(out, "      inlined into");
 		put_function(out, symbol, i + 1);
-		put_place(
+		put_source(
 		    out, symbol->inlined[i].file, symbol->inlined[i].line);
 	}
 }

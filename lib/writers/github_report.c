@@ -36,12 +36,12 @@ static void
 put_finding(const struct mu_out *out, const struct mu_finding *finding)
 {
 	mu_put(out, "::%s ", finding->known ? "notice" : "error");
-	if (finding->place.file[0] != '\0') {
+	if (finding->source.file[0] != '\0') {
 		mu_put(out, "file=");
-		put_property(out, finding->place.file);
+		put_property(out, finding->source.file);
 		mu_put(out, ",");
-		if (finding->place.line > 0)
-			mu_put(out, "line=%u,", finding->place.line);
+		if (finding->source.line > 0)
+			mu_put(out, "line=%u,", finding->source.line);
 	}
 	mu_put(out, "title=Lost memory::");
 	put_escaped(out, finding->what, "%");

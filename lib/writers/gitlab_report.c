@@ -22,7 +22,7 @@ location(const char *path, unsigned line)
 
 static json_t *
 issue(const char *words, const char *check, const char *print,
-    const char *severity, json_t *place)
+    const char *severity, json_t *location)
 {
 	json_t *object = json_object();
 	bool ok = true;
@@ -31,7 +31,7 @@ issue(const char *words, const char *check, const char *print,
 	ok &= mu_json_set(object, "check_name", json_string(check));
 	ok &= mu_json_set(object, "fingerprint", json_string(print));
 	ok &= mu_json_set(object, "severity", json_string(severity));
-	ok &= mu_json_set(object, "location", place);
+	ok &= mu_json_set(object, "location", location);
 	return mu_json_done(object, ok);
 }
 
@@ -47,12 +47,12 @@ put_issue(const struct mu_out *out, const struct mu_shown *shown, json_t *issue)
 static json_t *
 finding_issue(const struct mu_report *report, const struct mu_finding *finding)
 {
-	const struct mu_place *place = &finding->place;
+	const struct mu_source_line *source = &finding->source;
 
 	return issue(finding->what, "lost-memory", finding->print,
 	    finding->known ? "info" : "major",
-	    place->file[0] != '\0' ? location(place->file, place->line)
-				   : location(mu_report_name(report), 1));
+	    source->file[0] != '\0' ? location(source->file, source->line)
+				    : location(mu_report_name(report), 1));
 }
 
 static bool

@@ -11,7 +11,6 @@
 
 #include "heapwalk/heaps/usage.h"
 #include "lib/report/backtrace.h"
-#include "lib/term/safe_text.h"
 #include "lib/writers/exit_status.h"
 #include "lib/writers/explained_json.h"
 #include "lib/writers/frame_line.h"
@@ -124,7 +123,7 @@ type_object(
 	if (!known)
 		return mu_json_done(object, ok);
 	ok &= mu_json_set(object, "type_source",
-	    json_string(mu_type_source_word(type.source)));
+	    json_string(mu_type_source_name(type.source)));
 	ok &= mu_json_set(object, "certain", json_boolean(type.certain));
 	ok &= mu_json_set(object, "type_offset", mu_json_count(type.offset));
 	if (contents && type.text != NULL)
@@ -183,7 +182,7 @@ put_hold(const struct mu_out *out, const struct mu_lost_group *group,
 	ok &= put_value(out, mu_json_name(type.name));
 	if (type.name != NULL)
 		mu_put(out, ", \"type_source\": \"%s\", \"certain\": %s",
-		    mu_type_source_word(type.source),
+		    mu_type_source_name(type.source),
 		    type.certain ? "true" : "false");
 	mu_put(out, ", \"size\": ");
 	ok &= put_value(out,
@@ -226,7 +225,7 @@ put_group(const struct mu_out *out, const struct mu_groups_at *at, bool known,
 	mu_put(out, "{\"type\": ");
 	ok = put_value(out, mu_json_name(type.name));
 	mu_put(out, ", \"type_source\": \"%s\", \"certain\": %s",
-	    type.name != NULL ? mu_type_source_word(type.source)
+	    type.name != NULL ? mu_type_source_name(type.source)
 		: stack       ? "stack"
 			      : "size",
 	    type.certain ? "true" : "false");

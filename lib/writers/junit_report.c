@@ -55,9 +55,9 @@ put_failure(const struct mu_out *out, const struct mu_report *report,
 	mu_put(out, "\">");
 	mu_put_xml(out, finding->what);
 	mu_put(out, "\n");
-	if (finding->place.file[0] != '\0') {
-		mu_put_xml(out, finding->place.file);
-		mu_put(out, ":%u\n", finding->place.line);
+	if (finding->source.file[0] != '\0') {
+		mu_put_xml(out, finding->source.file);
+		mu_put(out, ":%u\n", finding->source.line);
 	}
 	for (i = 0; i < mu_backtrace_count(stack); i++)
 		mu_frame_line(
@@ -70,10 +70,10 @@ put_finding(const struct mu_out *out, const struct mu_report *report,
     const struct mu_finding *finding)
 {
 	put_case(out, report, finding->key);
-	if (finding->place.file[0] != '\0') {
+	if (finding->source.file[0] != '\0') {
 		mu_put(out, " file=\"");
-		mu_put_xml(out, finding->place.file);
-		mu_put(out, "\" line=\"%u\"", finding->place.line);
+		mu_put_xml(out, finding->source.file);
+		mu_put(out, "\" line=\"%u\"", finding->source.line);
 	}
 	if (finding->known) {
 		mu_put(out, "/>\n");

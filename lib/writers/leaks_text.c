@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "lib/report/backtrace.h"
-#include "lib/term/safe_text.h"
 #include "lib/writers/exit_status.h"
 #include "lib/writers/frame_line.h"
 #include "mu/arch/cpu.h"

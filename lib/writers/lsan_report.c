@@ -8,7 +8,7 @@
 #include "lib/writers/writer.h"
 
 static void
-put_place(const struct mu_out *out, const struct mu_symbol *symbol)
+put_source(const struct mu_out *out, const struct mu_symbol *symbol)
 {
 	if (symbol->file != NULL) {
 		mu_put(out, " ");
@@ -38,17 +38,17 @@ put_stack(const struct mu_out *out, const struct mu_finding *finding,
 			mu_put(out, " in ");
 			mu_put_safe(out, mu_symbol_function(&symbol, 0));
 		}
-		put_place(out, &symbol);
+		put_source(out, &symbol);
 		mu_put(out, "\n");
 	}
 	if (count == 0) {
 		mu_put(out, "    #0 0x%lx in ",
 		    (unsigned long)finding->example->begin);
 		mu_put_safe(out, finding->key);
-		if (finding->place.file[0] != '\0') {
+		if (finding->source.file[0] != '\0') {
 			mu_put(out, " ");
-			mu_put_safe(out, finding->place.file);
-			mu_put(out, ":%u", finding->place.line);
+			mu_put_safe(out, finding->source.file);
+			mu_put(out, ":%u", finding->source.line);
 		}
 		mu_put(out, "\n");
 	}

@@ -33,10 +33,10 @@ put_row(const struct mu_out *out, const struct mu_finding *finding)
 	    finding->blocks);
 	put_text(out, finding->key);
 	mu_put(out, "%s | ", finding->known ? " *(known)*" : "");
-	if (finding->place.file[0] != '\0') {
-		put_text(out, finding->place.file);
-		if (finding->place.line > 0)
-			mu_put(out, ":%u", finding->place.line);
+	if (finding->source.file[0] != '\0') {
+		put_text(out, finding->source.file);
+		if (finding->source.line > 0)
+			mu_put(out, ":%u", finding->source.line);
 	}
 	mu_put(out, " |\n");
 }

@@ -29,7 +29,7 @@ message(const char *text)
 static json_t *
 uri_of(const char *prefix, const char *path)
 {
-	char uri[3 * sizeof(((struct mu_place *)0)->file)];
+	char uri[3 * sizeof(((struct mu_source_line *)0)->file)];
 	size_t used = (size_t)snprintf(uri, sizeof(uri), "%s", prefix);
 
 	for (; *path != '\0' && used + 4 < sizeof(uri); path++) {
@@ -45,22 +45,22 @@ uri_of(const char *prefix, const char *path)
 }
 
 static json_t *
-physical_location(const struct mu_place *place, const char *root)
+physical_location(const struct mu_source_line *source, const char *root)
 {
 	json_t *object = json_object(), *artifact = json_object();
 	json_t *region;
 	bool ok = true;
 
 	ok &= mu_json_set(artifact, "uri",
-	    uri_of(place->relative ? "" : "file://", place->file));
-	if (place->below && root != NULL)
+	    uri_of(source->relative ? "" : "file://", source->file));
+	if (source->below && root != NULL)
 		ok &=
 		    mu_json_set(artifact, "uriBaseId", json_string("SRCROOT"));
 	ok &= mu_json_set(object, "artifactLocation", artifact);
-	if (place->line > 0) {
+	if (source->line > 0) {
 		region = json_object();
 		ok &= mu_json_set(
-		    region, "startLine", mu_json_count(place->line));
+		    region, "startLine", mu_json_count(source->line));
 		ok &= mu_json_set(object, "region", region);
 	}
 	return mu_json_done(object, ok);
@@ -79,14 +79,15 @@ logical_locations(const char *function)
 }
 
 static json_t *
-location(const struct mu_place *place, const char *function, const char *root)
+location(
+    const struct mu_source_line *source, const char *function, const char *root)
 {
 	json_t *object = json_object();
 	bool ok = true;
 
-	if (place->file[0] != '\0')
-		ok &= mu_json_set(
-		    object, "physicalLocation", physical_location(place, root));
+	if (source->file[0] != '\0')
+		ok &= mu_json_set(object, "physicalLocation",
+		    physical_location(source, root));
 	if (function != NULL)
 		ok &= mu_json_set(
 		    object, "logicalLocations", logical_locations(function));
@@ -98,13 +99,13 @@ frame(uintptr_t pc, const struct mu_names *names, const char *root)
 {
 	json_t *object = json_object();
 	struct mu_symbol symbol;
-	struct mu_place place;
+	struct mu_source_line source;
 	bool ok = true;
 
 	mu_names_find(names, pc, &symbol);
-	mu_place_of(&place, symbol.file, symbol.line, root);
+	mu_source_line_of(&source, symbol.file, symbol.line, root);
 	ok &= mu_json_set(object, "location",
-	    location(&place, mu_symbol_function(&symbol, 0), root));
+	    location(&source, mu_symbol_function(&symbol, 0), root));
 	if (symbol.module != NULL)
 		ok &=
 		    mu_json_set(object, "module", mu_json_text(symbol.module));
@@ -135,7 +136,7 @@ result(const struct mu_finding *finding, const struct mu_names *names,
     const char *root)
 {
 	json_t *object = json_object(), *prints = json_object();
-	json_t *places = json_array(), *more = json_object();
+	json_t *locations = json_array(), *more = json_object();
 	const struct LeakBacktrace *backtrace = &finding->example->backtrace;
 	bool ok = true;
 
@@ -147,11 +148,11 @@ result(const struct mu_finding *finding, const struct mu_names *names,
 		ok &= mu_json_set(
 		    object, "baselineState", json_string("unchanged"));
 	ok &= mu_json_set(object, "message", message(finding->what));
-	if (finding->place.file[0] != '\0' || finding->function != NULL)
-		ok &= json_array_append_new(places,
-			  location(&finding->place, finding->function, root)) ==
-		    0;
-	ok &= mu_json_set(object, "locations", places);
+	if (finding->source.file[0] != '\0' || finding->function != NULL)
+		ok &= json_array_append_new(locations,
+			  location(
+			      &finding->source, finding->function, root)) == 0;
+	ok &= mu_json_set(object, "locations", locations);
 	ok &= mu_json_set(
 	    prints, "memunreachableGroup/v1", json_string(finding->print));
 	ok &= mu_json_set(object, "partialFingerprints", prints);

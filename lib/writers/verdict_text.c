@@ -107,7 +107,7 @@ put_lost(const struct mu_out *out, const struct mu_heap_usage *usage)
 	if (lost > 0)
 		mu_put(out, "Verdict: lost: %s, %s of the live bytes.\n",
 		    mu_human_bytes(lost).text,
-		    mu_human_share(lost, lost + usage->live_reachable).text);
+		    mu_human_percent(lost, lost + usage->live_reachable).text);
 }
 
 static void
@@ -120,21 +120,21 @@ put_rest(const struct mu_out *out, const struct mu_heap_usage *usage)
 		mu_put(out,
 		    "Verdict: in use: %s of the heap is reachable. Only a later"
 		    " look can tell\nwhether it grows.\n",
-		    mu_human_share(usage->live_reachable, held).text);
+		    mu_human_percent(usage->live_reachable, held).text);
 		break;
 	case MU_VERDICT_FRAGMENTATION:
 		mu_put(out,
 		    "Verdict: held free: %s of the heap is free, between"
 		    " blocks that are in use.\nmalloc_trim(3) gives back whole"
 		    " pages of it.\n",
-		    mu_human_share(mu_usage_scattered(usage), held).text);
+		    mu_human_percent(mu_usage_scattered(usage), held).text);
 		break;
 	case MU_VERDICT_SLACK:
 		mu_put(out,
 		    "Verdict: held free: %s of the heap is free at the ends of"
 		    " arenas, kept for\nlater. malloc_trim(3) gives it"
 		    " back.\n",
-		    mu_human_share(mu_usage_top(usage), held).text);
+		    mu_human_percent(mu_usage_top(usage), held).text);
 		break;
 	default:
 		break;

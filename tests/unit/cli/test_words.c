@@ -152,14 +152,14 @@ TEST(times)
 
 TEST(shares)
 {
-	ck_assert_str_eq(mu_human_share(0, 0).text, "0%");
-	ck_assert_str_eq(mu_human_share(0, 7).text, "0%");
-	ck_assert_str_eq(mu_human_share(7, 7).text, "100%");
-	ck_assert_str_eq(mu_human_share(1, 1000).text, "less than 1%");
-	ck_assert_str_eq(mu_human_share(999, 1000).text, "more than 99%");
-	ck_assert_str_eq(mu_human_share(73, 100).text, "73%");
+	ck_assert_str_eq(mu_human_percent(0, 0).text, "0%");
+	ck_assert_str_eq(mu_human_percent(0, 7).text, "0%");
+	ck_assert_str_eq(mu_human_percent(7, 7).text, "100%");
+	ck_assert_str_eq(mu_human_percent(1, 1000).text, "less than 1%");
+	ck_assert_str_eq(mu_human_percent(999, 1000).text, "more than 99%");
+	ck_assert_str_eq(mu_human_percent(73, 100).text, "73%");
 	ck_assert_str_eq(
-	    mu_human_share(UINT64_MAX / 2, UINT64_MAX).text, "50%");
+	    mu_human_percent(UINT64_MAX / 2, UINT64_MAX).text, "50%");
 }
 
 static bool
