@@ -22,7 +22,6 @@
 #include "lib/command/reaped.h"
 #include "lib/report/backtrace.h"
 #include "mu/arch/registers.h"
-#include "mu/arch/remote.h"
 #include "mu/sys.h"
 #include "ptrace/live/mappings.h"
 #include "ptrace/live/proc.h"

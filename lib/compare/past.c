@@ -11,7 +11,6 @@
 #include "lib/since/json_file.h"
 #include "lib/term/out.h"
 #include "lib/term/safe_text.h"
-#include "lib/writers/exit_status.h"
 #include "lib/writers/json_report.h"
 #include "lib/writers/writer.h"
 #include "mu/array.h"

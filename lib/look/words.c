@@ -7,7 +7,6 @@
 #include "heapwalk/graph/references.h"
 #include "heapwalk/subject/snapshot.h"
 #include "lib/look/sections.h"
-#include "mu/sort.h"
 
 #define WORD sizeof(uintptr_t)
 #define KEPT ((size_t)1 << 12) /* places for tags, a power of 2 */

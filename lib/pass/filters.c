@@ -7,7 +7,6 @@
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 
-#include "mu/arch/words.h"
 #include "mu/sys.h"
 #include "ptrace/live/proc.h"
 

@@ -21,7 +21,6 @@
 #include "lib/state/caller.h"
 #include "lib/state/gap_sync.h"
 #include "lib/state/library.h"
-#include "mu/procfs.h"
 #include "mu/signal_action.h"
 #include "mu/sys.h"
 #include "ptrace/live/proc.h"

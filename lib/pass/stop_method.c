@@ -14,7 +14,6 @@
 #include "lib/state/gap_sync.h"
 #include "lib/state/library.h"
 #include "mu/sys.h"
-#include "mu/text.h"
 #include "ptrace/live/pause.h"
 #include "ptrace/live/probe.h"
 #include "ptrace/live/proc.h"

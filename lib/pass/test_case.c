@@ -13,7 +13,6 @@
 #include "lib/pass/pass.h"
 #include "lib/pass/report_string.h"
 #include "lib/state/library.h"
-#include "lib/term/safe_text.h"
 #include "lib/writers/leaks_text.h"
 #include "mu/sys.h"
 

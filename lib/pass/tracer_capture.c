@@ -4,7 +4,6 @@
 #include "lib/state/allocator_freeze.h"
 #include "lib/state/caller.h"
 #include "lib/state/gap_sync.h"
-#include "lib/state/library.h"
 #include "mu/sys.h"
 #include "ptrace/live/pause.h"
 #include "ptrace/live/snapshot.h"

@@ -4,7 +4,6 @@
 #include "heapwalk/memory/shared.h"
 #include "heapwalk/memory/wiped.h"
 #include "heapwalk/subject/classify.h"
-#include "lib/state/library.h"
 #include "mu/procfs.h"
 #include "mu/sys.h"
 #include "ptrace/live/proc.h"

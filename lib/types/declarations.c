@@ -10,9 +10,7 @@
 #include "lib/types/declaring.h"
 #include "lib/types/entry.h"
 #include "lib/types/index_file.h"
-#include "lib/types/plain_name.h"
 
-#define NAME_MAX_LENGTH ((size_t)2048)
 #define DEPTH_MAX 8 /* of pointers to pointers */
 
 /* An id: the module's index and 1, the place. */

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "lib/types/declaring.h"
-#include "lib/types/entry.h"
 #include "mu/arch/unwind.h"
 
 /* From where the offsets of a function's variables count. */

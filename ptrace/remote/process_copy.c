@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
-#include "mu/arch/registers.h"
 #include "mu/arch/remote.h"
 #include "mu/arch/return.h"
 #include "mu/procfs.h"
@@ -19,7 +18,6 @@
 #include "ptrace/live/proc.h"
 #include "ptrace/live/wakeup.h"
 #include "ptrace/remote/process_copy_end.h"
-#include "ptrace/remote/remote_code.h"
 #include "ptrace/remote/remote_thread.h"
 
 #define NOTE_PRSTATUS 1

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "mu/arch/remote.h"
 #include "mu/procfs.h"
 #include "mu/sys.h"
 #include "mu/text.h"

@@ -16,7 +16,6 @@
 #include "mu/procfs.h"
 #include "mu/text.h"
 #include "ptrace/live/proc.h"
-#include "ptrace/live/registers.h"
 #include "ptrace/remote/remote_thread.h"
 
 #define NOTE_PRSTATUS 1

@@ -18,7 +18,6 @@
  */
 #include "heapwalk/heaps/glibc/step.h"
 
-#include "heapwalk/heaps/glibc/tcache.h"
 #include "heapwalk/heaps/spans.h"
 
 #define FENCES_MAX 3             /* two, and a rest of a tiny old top */
