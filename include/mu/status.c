@@ -16,10 +16,10 @@
 #define FORMAT_SIZE 512 /* longest format */
 
 static const struct row {
-	const char *name, *cure, *advice;
+	const char *word, *name, *cure, *advice;
 } rows[] = {
 #define ROW(id, public, word, name, cure, command_cure, advice) \
-	{ name, cure, advice },
+	{ #word, name, cure, advice },
 	MU_STATUS_LIST(ROW)
 #undef ROW
 };
@@ -27,9 +27,16 @@ static const struct row {
 static const struct row *
 row_of(enum mu_status status)
 {
-	static const struct row unknown = { "unknown status", "", "" };
+	static const struct row unknown = { "unknown", "unknown status", "",
+		"" };
 
 	return (unsigned)status < MU_STATUS_COUNT ? &rows[status] : &unknown;
+}
+
+const char *
+mu_status_word(int status)
+{
+	return row_of((enum mu_status)status)->word;
 }
 
 const char *

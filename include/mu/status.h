@@ -74,6 +74,12 @@ bool mu_status_join(enum mu_status *status, struct mu_why *why,
  */
 bool mu_why_check(const struct mu_why *why);
 
+/*
+ * A stable word, for programs that read a report: the name of the
+ * MEMUNREACHABLE_ constant in small letters; "unknown" for an invalid value.
+ */
+const char *mu_status_word(int status);
+
 /* A name such as "heap inconsistent"; never NULL. */
 const char *mu_status_name(enum mu_status status);
 

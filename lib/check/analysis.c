@@ -16,7 +16,7 @@
 #include "lib/look/write.h"
 #include "lib/since/baseline.h"
 #include "lib/since/since.h"
-#include "lib/writers/status_word.h"
+#include "lib/writers/command_cure.h"
 #include "mu/status.h"
 #include "mu/sys.h"
 #include "mu/text.h"
@@ -314,7 +314,7 @@ static const char *
 cure_of(enum mu_status status, const struct mu_snapshot *snap)
 {
 	if (status == MU_ERR_TIMEOUT || status == MU_ERR_NO_MEMORY)
-		return mu_status_word_cure((int)status);
+		return mu_command_cure((int)status);
 	if (status == MU_ERR_HEAP_INCONSISTENT && snap != NULL &&
 	    snap->only_moment)
 		return MU_OVERRUN ", or the end came in the middle of malloc";

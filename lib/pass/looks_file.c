@@ -7,7 +7,7 @@
 #include "memunreachable/memunreachable.h"
 #include "mu/procfs.h"
 #include "mu/report_file.h"
-#include "mu/status_list.h"
+#include "mu/status.h"
 #include "mu/sys.h"
 #include "mu/text.h"
 #include "mu/utc.h"
@@ -15,17 +15,6 @@
 
 #define LINE 1024
 #define PATIENCE_NS MU_NS_PER_SEC /* for a FIFO that is full */
-
-static const char *
-status_word(int status)
-{
-#define WORD(id, public, word, name, cure, command_cure, advice) #word,
-	static const char *const words[] = { MU_STATUS_LIST(WORD) };
-#undef WORD
-
-	return (size_t)status < sizeof(words) / sizeof(*words) ? words[status]
-							       : "unknown";
-}
 
 /* Resident bytes; 0: not known. */
 static uint64_t
@@ -75,7 +64,8 @@ add_look(struct mu_text *text, const struct MemunreachableLook *look)
 		    look->live_bytes, look->live_blocks, look->lost_bytes,
 		    look->lost_blocks, look->free_bytes);
 	mu_text_add(text, ",\"pause_ns\":%zu", (size_t)look->pause_ns);
-	add_string(text, "status", status_word(look->status));
+	add_string(
+	    text, "status", mu_status_word(look->status));
 	add_string(text, "reason", look->reason);
 	mu_text_add(text, "}\n");
 }

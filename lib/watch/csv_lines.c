@@ -2,7 +2,6 @@
 
 #include "lib/term/safe_text.h"
 #include "lib/watch/lines.h"
-#include "lib/writers/status_word.h"
 
 void
 mu_watch_csv_head(const struct mu_out *out)

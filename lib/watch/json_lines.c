@@ -2,7 +2,6 @@
 
 #include "lib/watch/lines.h"
 #include "lib/writers/json_values.h"
-#include "lib/writers/status_word.h"
 #include "mu/sys.h"
 
 static json_t *

@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "lib/term/safe_text.h"
-#include "lib/writers/status_word.h"
 #include "mu/sys.h"
 
 #define MAX_LINE ((size_t)1 << 20)

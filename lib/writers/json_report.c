@@ -18,7 +18,6 @@
 #include "lib/writers/groups_text.h"
 #include "lib/writers/json_frame.h"
 #include "lib/writers/json_values.h"
-#include "lib/writers/status_word.h"
 
 static json_t *
 arena_object(const struct mu_arena_usage *arena)

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "lib/writers/status_word.h"
+#include "lib/writers/command_cure.h"
 
 void
 mu_report_reason(
@@ -23,7 +23,7 @@ mu_report_remedy(const struct mu_report *report)
 	const char *reason = report->info.reason;
 
 	if (report->cure == 0)
-		return mu_status_word_cure(report->info.status);
+		return mu_command_cure(report->info.status);
 	return report->cure < strnlen(reason, sizeof(report->info.reason))
 	    ? reason + report->cure
 	    : "";

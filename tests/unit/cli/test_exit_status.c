@@ -1,9 +1,8 @@
 /*
- * lib/writers/exit_status.c, lib/writers/status_word.c: each status has an exit
+ * lib/writers/exit_status.c, include/mu/status.c: each status has an exit
  * status, and a word that never changes.
  */
 #include "lib/writers/exit_status.h"
-#include "lib/writers/status_word.h"
 #include "mu/status.h"
 #include "tests/support/suite.h"
 

@@ -4,8 +4,8 @@
  */
 #include <jansson.h>
 
+#include "lib/writers/command_cure.h"
 #include "lib/writers/json_report.h"
-#include "lib/writers/status_word.h"
 #include "mu/status.h"
 #include "tests/support/command/cli_answer.h"
 #include "tests/support/suite.h"
@@ -243,7 +243,7 @@ TEST(remedy)
 	answer.info.status = MEMUNREACHABLE_PTRACE_YAMA;
 	write_report(false);
 	ck_assert_str_eq(string(report, "remedy"),
-	    mu_status_word_cure(MEMUNREACHABLE_PTRACE_YAMA));
+	    mu_command_cure(MEMUNREACHABLE_PTRACE_YAMA));
 }
 
 static void
