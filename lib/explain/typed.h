@@ -28,6 +28,7 @@ struct mu_typed {
 	struct mu_typed_variable *variables; /* by address */
 	size_t count, max;
 	uint8_t *said; /* by block number: MU_SAID and so on */
+	bool no_memory;
 };
 
 /* The variable that has the byte at ADDRESS; NULL: it is not known. */

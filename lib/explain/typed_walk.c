@@ -3,18 +3,12 @@
 #include <string.h>
 
 #include "heapwalk/graph/references.h"
-#include "heapwalk/subject/ranges.h"
-#include "lib/explain/frame_places.h"
+#include "lib/explain/typed_fit.h"
 #include "lib/explain/typed_proof.h"
-#include "mu/sort.h"
+#include "lib/explain/typed_variables.h"
 
 #define WORD sizeof(uintptr_t)
-#define ASKED ((size_t)1024) /* questions at a time */
-#define TAIL ((size_t)16)    /* bytes that malloc() may add to a block */
-#define TEXT_LEAST 3         /* letters that are hardly a number */
-#define LOCALS_MAX ((size_t)1 << 16)
-#define EXTENDED_LEAST 4 /* objects in a row, if others begin with one */
-#define ROUNDS 1000      /* of questions */
+#define ROUNDS 1000 /* of questions */
 
 /* An object, or a row of them, whose pointers are followed. */
 struct object {
@@ -68,25 +62,6 @@ put_off(struct walk *walk, struct object object)
 		walk->no_memory = true;
 }
 
-/*
- * The number of elements of a row of DECLARED that fills BLOCK bytes; 0: none
- * does, or one does.
- */
-static size_t
-row_of(const struct mu_declared *declared, size_t block)
-{
-	uint64_t size = declared->size, count = size == 0 ? 0 : block / size;
-
-	if (count < 2 && !(declared->scalar && count > 0))
-		return 0;
-	/* A pointer to what others begin with leads to one of these. */
-	if (declared->extended && count < EXTENDED_LEAST)
-		return 0;
-	return declared->scalar || mu_declared_fits(count * size, block)
-	    ? (size_t)count
-	    : 0;
-}
-
 static uintptr_t
 word_at(const struct edge *edge, size_t index)
 {
@@ -109,134 +84,6 @@ is_vector(const struct edge *edge, const struct mu_declared *declared,
 	    all >= end && all > edge->value && all <= block->range.end &&
 	    (all - edge->value) % declared->size == 0 &&
 	    mu_declared_fits(all - edge->value, mu_range_size(block->range));
-}
-
-/*
- * True if an object of DECLARED points to others of it: they are linked, and
- * hardly in a row.
- */
-static bool
-is_linked(const struct mu_declared *declared)
-{
-	size_t i;
-
-	for (i = 0; i < declared->num_fields; i++)
-		if (declared->fields[i].type == declared->id)
-			return !declared->scalar;
-	return false;
-}
-
-/* True if malloc() has rarely a reason to give SIZE bytes for DECLARED. */
-static bool
-is_roomy(const struct mu_declared *declared, size_t size)
-{
-	return mu_declared_fits(declared->size, size - TAIL);
-}
-
-/*
- * True if a block of SIZE bytes can be one of DECLARED. If others begin with
- * one, a larger block is one of these.
- */
-static bool
-fits_one(const struct mu_declared *declared, size_t size)
-{
-	return mu_declared_fits(declared->size, size) &&
-	    !(declared->extended && is_roomy(declared, size));
-}
-
-/*
- * True if WORD points to what FIELD is declared to point to. What a variable is
- * may not be known here: only characters, numbers and functions are expected
- * there.
- */
-static bool
-points_right(const struct walk *walk, const struct mu_declared_field *field,
-    uintptr_t word)
-{
-	const struct mu_declared *target =
-	    mu_declared_types_known(&walk->typed->types, field->type);
-	bool plain = target == NULL || target->size == 0 || target->scalar;
-	struct mu_block block;
-
-	if (!mu_range_has(walk->blocks->envelope, word))
-		return plain;
-	return mu_blocks_find(walk->blocks, word, &block) &&
-	    (plain ||
-		(block.range.begin == word &&
-		    target->size <= mu_range_size(block.range)));
-}
-
-/*
- * True if the first word of BLOCK is text, although DECLARED has none there: it
- * is a buffer now, and behind the text it may still have what was there before.
- */
-static bool
-is_buffer(const struct mu_declared *declared, const struct mu_block *block)
-{
-	size_t length = 0;
-
-	while (length < WORD && block->view[length] >= ' ' &&
-	    block->view[length] <= '~')
-		length++;
-	return !declared->letters && length >= TEXT_LEAST &&
-	    (length == WORD || block->view[length] == '\0');
-}
-
-/*
- * True if BLOCK has a pointer where DECLARED has one, and nothing else there.
- * The pointer that led to it may be what is left of one to an object that was
- * freed: without such a sign nothing tells whether it is.
- */
-static bool
-is_confirmed(const struct walk *walk, const struct mu_declared *declared,
-    const struct mu_block *block)
-{
-	const struct mu_declared_field *field = declared->fields;
-	size_t size = mu_range_size(block->range), i, j, at;
-	bool confirmed = false;
-	uintptr_t word;
-
-	if (is_buffer(declared, block))
-		return false;
-	for (i = 0; i < declared->num_fields; i++, field++) {
-		for (j = 0; !field->one_of && field->offset >= 0 &&
-		     (j == 0 || (j < field->count && field->stride > 0));
-		     j++) {
-			at = (size_t)field->offset + j * field->stride;
-			if (at > size || size - at < WORD)
-				break;
-			memcpy(&word, block->view + at, WORD);
-			if (word == 0)
-				continue;
-			if (mu_snapshot_mapping(walk->snap, word) == NULL)
-				return false;
-			if (points_right(walk, field, word))
-				confirmed = true;
-			else if (mu_range_has(walk->blocks->envelope, word))
-				return false;
-			mu_deadline_passed(walk->deadline, 4);
-		}
-	}
-	return confirmed;
-}
-
-/* True if all that BLOCK, a row of pointers, has are pointers to blocks. */
-static bool
-has_pointers(const struct walk *walk, const struct mu_block *block)
-{
-	size_t at, size = mu_range_size(block->range);
-	struct mu_block target;
-	uintptr_t word;
-
-	for (at = 0; at + WORD <= size; at += WORD) {
-		memcpy(&word, block->view + at, WORD);
-		if (word != 0 &&
-		    (!mu_blocks_find(walk->blocks, word, &target) ||
-			target.range.begin != word))
-			return false;
-		mu_deadline_passed(walk->deadline, 4);
-	}
-	return true;
 }
 
 /*
@@ -318,18 +165,20 @@ follow(struct walk *walk, const struct edge *edge,
 		type.elements =
 		    (uint32_t)((word_at(edge, 2) - edge->value) / target->size);
 	} else if (!target->scalar && !target->virtual &&
-	    fits_one(target, size)) {
+	    mu_typed_fits_one(target, size)) {
 		type.certain = edge->certain && !edge->field->one_of &&
 		    !target->extended && target->complete &&
-		    !is_roomy(target, size) &&
-		    is_confirmed(walk, target, &block);
+		    !mu_typed_is_roomy(target, size) &&
+		    mu_typed_is_confirmed(
+			walk->typed, target, &block, walk->deadline);
 	} else if (target->flexible && size >= target->size) {
 		type.certain = false;
 	} else if (!target->virtual && !edge->field->one_of &&
-	    !is_linked(target) && row_of(target, size) > 0) {
+	    !mu_typed_is_linked(target) && mu_typed_row(target, size) > 0) {
 		type.stride = (uint32_t)target->size;
 		sound = edge->certain && target->scalar &&
-		    target->num_fields > 0 && has_pointers(walk, &block);
+		    target->num_fields > 0 &&
+		    mu_typed_has_pointers(walk->typed, &block, walk->deadline);
 	} else {
 		return;
 	}
@@ -488,134 +337,6 @@ follow_types(struct walk *walk)
 	walk->count = 0;
 }
 
-static bool
-add_variable(struct walk *walk, const struct mu_declared_field *field,
-    uintptr_t address, uint64_t size, bool local)
-{
-	struct mu_typed *typed = walk->typed;
-
-	if (!mu_arena_room(
-		walk->arena, typed->variables, typed->count, typed->max, 256)) {
-		walk->no_memory = true;
-		return false;
-	}
-	typed->variables[typed->count++] = (struct mu_typed_variable) {
-		.range = { address, address + (size > 0 ? size : WORD) },
-		.name = field->name,
-		.type = field->type,
-		.reference = field->reference,
-		.local = local,
-	};
-	return true;
-}
-
-/* Ask for the types of some of the variables that have words. */
-static void
-ask_some(struct walk *walk, const struct mu_variable *variables, size_t count)
-{
-	struct mu_places *places = walk->typed->places;
-	struct mu_symbol_question questions[ASKED] = { { 0 } };
-	struct mu_symbol_answer answers[ASKED];
-	const struct mu_declared *declared;
-	size_t i;
-
-	memset(answers, 0, count * sizeof(*answers));
-	for (i = 0; i < count; i++)
-		questions[i] = (struct mu_symbol_question) {
-			.address = variables[i].range.begin,
-			.declared = MU_DECLARED_VARIABLE,
-		};
-	mu_symbol_helper_ask(
-	    &places->helper, questions, answers, count, places->deadline_ns);
-	for (i = 0; i < count; i++) {
-		declared = answers[i].declared;
-		if (declared != NULL && declared->num_fields == 1)
-			add_variable(walk, &declared->fields[0],
-			    (uintptr_t)declared->fields[0].offset,
-			    declared->size, false);
-	}
-}
-
-static void
-add_statics(struct walk *walk)
-{
-	const struct mu_places *places = walk->typed->places;
-	size_t i, count = places->num_variables;
-
-	for (i = 0; i < count && !walk->no_memory; i += ASKED)
-		ask_some(walk, &places->variables[i],
-		    count - i < ASKED ? count - i : ASKED);
-}
-
-/* The thread-local variables of the program in each thread. */
-static void
-add_thread_locals(struct walk *walk)
-{
-	struct mu_places *places = walk->typed->places;
-	struct mu_symbol_question question = {
-		.address = mu_places_program(places),
-		.declared = MU_DECLARED_THREAD,
-	};
-	struct mu_symbol_answer answer = { .given = false };
-	const struct mu_declared_field *field;
-	uintptr_t base;
-	size_t i, j;
-
-	if (question.address == 0)
-		return;
-	mu_symbol_helper_ask(
-	    &places->helper, &question, &answer, 1, places->deadline_ns);
-	for (i = 0; answer.declared != NULL && i < walk->snap->num_threads;
-	     i++) {
-		if (!mu_places_thread_variables(places, i, &base))
-			continue;
-		for (j = 0; j < answer.declared->num_fields; j++) {
-			field = &answer.declared->fields[j];
-			add_variable(walk, field,
-			    base + (uintptr_t)field->offset, 0, false);
-		}
-	}
-}
-
-static bool
-add_local(void *ctx, const struct mu_frame_place *frame)
-{
-	struct walk *walk = ctx;
-	struct mu_places *places = walk->typed->places;
-	struct mu_symbol_question question = {
-		.address = frame->call,
-		.declared = MU_DECLARED_LOCALS,
-	};
-	struct mu_symbol_answer answer = { .given = false };
-	const struct mu_declared_field *field;
-	uintptr_t bases[MU_FROM_KINDS] = { [MU_FROM_CFA] = frame->cfa,
-		[MU_FROM_FP] = frame->fp,
-		[MU_FROM_SP] = frame->sp };
-	size_t i;
-
-	mu_symbol_helper_ask(
-	    &places->helper, &question, &answer, 1, places->deadline_ns);
-	for (i = 0; answer.declared != NULL && i < answer.declared->num_fields;
-	     i++) {
-		field = &answer.declared->fields[i];
-		if (bases[field->from] != 0 && field->from != MU_FROM_REGISTER)
-			add_variable(walk, field,
-			    bases[field->from] + (uintptr_t)field->offset, 0,
-			    true);
-	}
-	return walk->typed->count < LOCALS_MAX && !walk->no_memory;
-}
-
-static void
-add_locals(struct walk *walk)
-{
-	size_t i;
-
-	for (i = 0; i < walk->snap->num_threads && !walk->no_memory; i++)
-		mu_frame_places_each(walk->typed->places,
-		    &walk->snap->threads[i], add_local, walk);
-}
-
 /* Blocks whose class is known by their vtable. */
 static bool
 add_block(void *ctx, const struct mu_block *block)
@@ -648,31 +369,6 @@ push_variables(struct walk *walk, bool local)
 				.certain = !local });
 }
 
-/* Sort, with the sizes that are known by now; ranges that overlap are cut. */
-static void
-sort_variables(struct mu_typed *typed)
-{
-	struct mu_typed_variable *all = typed->variables;
-	const struct mu_declared *declared;
-	size_t i, kept = 0;
-
-	for (i = 0; i < typed->count; i++) {
-		declared = mu_declared_types_known(&typed->types, all[i].type);
-		if (declared != NULL && declared->size > 0 && !all[i].reference)
-			all[i].range.end = all[i].range.begin + declared->size;
-	}
-	if (typed->count > 0)
-		mu_sort(all, typed->count, sizeof(*all), mu_range_compare);
-	for (i = 0; i < typed->count; i++) {
-		if (kept > 0 && all[i].range.begin == all[kept - 1].range.begin)
-			continue;
-		if (kept > 0 && all[kept - 1].range.end > all[i].range.begin)
-			all[kept - 1].range.end = all[i].range.begin;
-		all[kept++] = all[i];
-	}
-	typed->count = kept;
-}
-
 static struct walk
 open_walk(struct mu_typed *typed, struct mu_live_types *live,
     struct mu_deadline *deadline)
@@ -690,7 +386,8 @@ open_walk(struct mu_typed *typed, struct mu_live_types *live,
 static enum mu_status
 outcome(const struct walk *walk)
 {
-	if (walk->no_memory || walk->typed->types.no_memory)
+	if (walk->no_memory || walk->typed->no_memory ||
+	    walk->typed->types.no_memory)
 		return MU_ERR_NO_MEMORY;
 	return walk->deadline->passed ? MU_ERR_TIMEOUT : MU_OK;
 }
@@ -737,16 +434,16 @@ mu_typed_walk(struct mu_typed *typed, struct mu_places *places,
 		return MU_ERR_NO_MEMORY;
 	if (!mu_places_ask(places, held->words, held->count))
 		return MU_ERR_NO_MEMORY;
-	add_statics(&walk);
-	add_thread_locals(&walk);
+	mu_typed_add_statics(typed);
+	mu_typed_add_thread_locals(typed);
 	push_variables(&walk, false);
 	mu_blocks_each(places->blocks, add_block, &walk);
 	follow_types(&walk);
 	walk.local = true;
-	add_locals(&walk);
+	mu_typed_add_locals(typed);
 	push_variables(&walk, true);
 	follow_types(&walk);
-	sort_variables(typed);
+	mu_typed_sort_variables(typed);
 	status = outcome(&walk);
 	if (status == MU_OK)
 		status = mu_typed_prove(typed, live, held, deadline);

@@ -1,0 +1,162 @@
+#include "lib/explain/typed_variables.h"
+
+#include <string.h>
+
+#include "heapwalk/subject/ranges.h"
+#include "lib/explain/frame_places.h"
+#include "mu/sort.h"
+
+#define WORD sizeof(uintptr_t)
+#define ASKED ((size_t)1024) /* questions at a time */
+#define LOCALS_MAX ((size_t)1 << 16)
+
+static void
+add_variable(struct mu_typed *typed, const struct mu_declared_field *field,
+    uintptr_t address, uint64_t size, bool local)
+{
+	if (!mu_arena_room(typed->places->tables, typed->variables,
+		typed->count, typed->max, 256)) {
+		typed->no_memory = true;
+		return;
+	}
+	typed->variables[typed->count++] = (struct mu_typed_variable) {
+		.range = { address, address + (size > 0 ? size : WORD) },
+		.name = field->name,
+		.type = field->type,
+		.reference = field->reference,
+		.local = local,
+	};
+}
+
+/* Ask for the types of some of the variables that have words. */
+static void
+ask_some(
+    struct mu_typed *typed, const struct mu_variable *variables, size_t count)
+{
+	struct mu_places *places = typed->places;
+	struct mu_symbol_question questions[ASKED] = { { 0 } };
+	struct mu_symbol_answer answers[ASKED];
+	const struct mu_declared *declared;
+	size_t i;
+
+	memset(answers, 0, count * sizeof(*answers));
+	for (i = 0; i < count; i++)
+		questions[i] = (struct mu_symbol_question) {
+			.address = variables[i].range.begin,
+			.declared = MU_DECLARED_VARIABLE,
+		};
+	mu_symbol_helper_ask(
+	    &places->helper, questions, answers, count, places->deadline_ns);
+	for (i = 0; i < count; i++) {
+		declared = answers[i].declared;
+		if (declared != NULL && declared->num_fields == 1)
+			add_variable(typed, &declared->fields[0],
+			    (uintptr_t)declared->fields[0].offset,
+			    declared->size, false);
+	}
+}
+
+void
+mu_typed_add_statics(struct mu_typed *typed)
+{
+	const struct mu_places *places = typed->places;
+	size_t i, count = places->num_variables;
+
+	for (i = 0; i < count && !typed->no_memory; i += ASKED)
+		ask_some(typed, &places->variables[i],
+		    count - i < ASKED ? count - i : ASKED);
+}
+
+void
+mu_typed_add_thread_locals(struct mu_typed *typed)
+{
+	struct mu_places *places = typed->places;
+	struct mu_symbol_question question = {
+		.address = mu_places_program(places),
+		.declared = MU_DECLARED_THREAD,
+	};
+	struct mu_symbol_answer answer = { .given = false };
+	const struct mu_declared_field *field;
+	uintptr_t base;
+	size_t i, j;
+
+	if (question.address == 0)
+		return;
+	mu_symbol_helper_ask(
+	    &places->helper, &question, &answer, 1, places->deadline_ns);
+	for (i = 0;
+	     answer.declared != NULL && i < typed->places->snap->num_threads;
+	     i++) {
+		if (!mu_places_thread_variables(places, i, &base))
+			continue;
+		for (j = 0; j < answer.declared->num_fields; j++) {
+			field = &answer.declared->fields[j];
+			add_variable(typed, field,
+			    base + (uintptr_t)field->offset, 0, false);
+		}
+	}
+}
+
+static bool
+add_local(void *ctx, const struct mu_frame_place *frame)
+{
+	struct mu_typed *typed = ctx;
+	struct mu_places *places = typed->places;
+	struct mu_symbol_question question = {
+		.address = frame->call,
+		.declared = MU_DECLARED_LOCALS,
+	};
+	struct mu_symbol_answer answer = { .given = false };
+	const struct mu_declared_field *field;
+	uintptr_t bases[MU_FROM_KINDS] = { [MU_FROM_CFA] = frame->cfa,
+		[MU_FROM_FP] = frame->fp,
+		[MU_FROM_SP] = frame->sp };
+	size_t i;
+
+	mu_symbol_helper_ask(
+	    &places->helper, &question, &answer, 1, places->deadline_ns);
+	for (i = 0; answer.declared != NULL && i < answer.declared->num_fields;
+	     i++) {
+		field = &answer.declared->fields[i];
+		if (bases[field->from] != 0 && field->from != MU_FROM_REGISTER)
+			add_variable(typed, field,
+			    bases[field->from] + (uintptr_t)field->offset, 0,
+			    true);
+	}
+	return typed->count < LOCALS_MAX && !typed->no_memory;
+}
+
+void
+mu_typed_add_locals(struct mu_typed *typed)
+{
+	size_t i;
+
+	for (i = 0; i < typed->places->snap->num_threads && !typed->no_memory;
+	     i++)
+		mu_frame_places_each(typed->places,
+		    &typed->places->snap->threads[i], add_local, typed);
+}
+
+void
+mu_typed_sort_variables(struct mu_typed *typed)
+{
+	struct mu_typed_variable *all = typed->variables;
+	const struct mu_declared *declared;
+	size_t i, kept = 0;
+
+	for (i = 0; i < typed->count; i++) {
+		declared = mu_declared_types_known(&typed->types, all[i].type);
+		if (declared != NULL && declared->size > 0 && !all[i].reference)
+			all[i].range.end = all[i].range.begin + declared->size;
+	}
+	if (typed->count > 0)
+		mu_sort(all, typed->count, sizeof(*all), mu_range_compare);
+	for (i = 0; i < typed->count; i++) {
+		if (kept > 0 && all[i].range.begin == all[kept - 1].range.begin)
+			continue;
+		if (kept > 0 && all[kept - 1].range.end > all[i].range.begin)
+			all[kept - 1].range.end = all[i].range.begin;
+		all[kept++] = all[i];
+	}
+	typed->count = kept;
+}
