@@ -15,6 +15,7 @@
 #include "lib/look/bytes.h"
 #include "mu/arch/register_names.h"
 #include "mu/arch/registers.h"
+#include "mu/array.h"
 #include "mu/sys.h"
 #include "ptrace/core/file.h"
 
@@ -102,16 +103,12 @@ note(struct writing *writing, uint32_t type, const void *data, size_t size)
 	size_t more = sizeof(head) + ALIGNED(sizeof(NAME)) + ALIGNED(size);
 	char *to;
 
-	while (writing->max_notes - writing->num_notes < more) {
-		writing->max_notes =
-		    writing->max_notes == 0 ? PIECE : writing->max_notes * 2;
-		to = realloc(writing->notes, writing->max_notes);
-		if (to == NULL) {
+	while (writing->max_notes - writing->num_notes < more)
+		if (!mu_array_more(&writing->notes, &writing->max_notes, 1,
+			PIECE, SIZE_MAX)) {
 			fail(writing, ENOMEM);
 			return;
 		}
-		writing->notes = to;
-	}
 	to = writing->notes + writing->num_notes;
 	memset(to, 0, more);
 	memcpy(to, &head, sizeof(head));

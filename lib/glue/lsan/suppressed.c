@@ -1,9 +1,11 @@
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/glue/lsan/lsan.h"
 #include "lib/since/pattern.h"
+#include "mu/array.h"
 
 __attribute__((weak, visibility("default"))) const char *
 __lsan_default_suppressions(void);
@@ -21,26 +23,24 @@ struct pattern {
 
 struct lsan_suppressed {
 	struct pattern *items;
-	size_t count;
+	size_t count, max;
 };
 
 /* A line "leak:PATTERN"; others say nothing. */
 static void
 add(struct lsan_suppressed *suppressed, const char *line)
 {
-	struct pattern *more;
+	struct pattern *pattern;
 
 	line += strspn(line, " \t");
 	if (strncmp(line, "leak:", 5) != 0 || line[5] == '\0')
 		return;
-	more = reallocarray(
-	    suppressed->items, suppressed->count + 1, sizeof(*more));
-	if (more == NULL)
+	if (!mu_array_room(suppressed->items, suppressed->count,
+		suppressed->max, 16, SIZE_MAX))
 		return;
-	suppressed->items = more;
-	more += suppressed->count;
-	*more = (struct pattern) { .text = strdup(line + 5) };
-	suppressed->count += more->text != NULL;
+	pattern = &suppressed->items[suppressed->count];
+	*pattern = (struct pattern) { .text = strdup(line + 5) };
+	suppressed->count += pattern->text != NULL;
 }
 
 static void
