@@ -247,6 +247,20 @@ is_stuck(const struct mu_image *image, struct life *life, uint64_t now)
 	    mu_proc_sleeps_in(image->stop.collector, "userfaultfd_");
 }
 
+/*
+ * A signal has stopped it, and the threads are stopped until it goes on. If it
+ * is killed they continue, and another stop is tried.
+ */
+static bool
+is_halted(const struct mu_image *image, int phase, uint64_t now)
+{
+	pid_t pid = image->stop.collector;
+
+	return (phase == PHASE_READY || phase == PHASE_TAKEN) &&
+	    image->stop.until_ns != 0 && now >= image->stop.until_ns &&
+	    mu_proc_state(pid, pid) == 'T';
+}
+
 /* Wait while it is in PHASE. Returns the next phase. */
 static int
 await_phase(struct collector *collector, int phase, struct life *life)
@@ -260,7 +274,9 @@ await_phase(struct collector *collector, int phase, struct life *life)
 		now = mu_sys_now_ns();
 		life->stuck |= phase == PHASE_READY && !life->killed &&
 		    is_stuck(image, life, now);
-		if ((now >= life->limit_ns || life->stuck) && !life->killed) {
+		if (!life->killed &&
+		    (now >= life->limit_ns || life->stuck ||
+			is_halted(image, phase, now))) {
 			mu_sys_kill(image->stop.collector, SIGKILL);
 			life->killed = true;
 		}

@@ -120,4 +120,27 @@ TEST(refused_collector_killed)
 	each_call(METHOD_REFUSED, ROLE_COLLECTOR, FAULT_KILL, 0);
 }
 
+/*
+ * Stopped when it makes the image: the threads would be stopped until the
+ * end of the pass. It is killed when their time is over, and another one
+ * checks.
+ */
+TEST(collector_stopped_at_the_fork)
+{
+	const struct fault fault = { .role = ROLE_COLLECTOR,
+		.nr = SYS_clone,
+		.act = FAULT_STOP,
+		.nth = 1 };
+	struct failing_pass failing;
+
+	if (!walk_begin(&walk, METHOD_PTRACE, ROLE_COLLECTOR, false))
+		return;
+	walk_pass(&walk, &fault, &failing);
+	ck_assert(failing.acted);
+	walk_count(&walk, &failing);
+	ck_assert_msg(failing.info.status == MEMUNREACHABLE_COMPLETE, "%s",
+	    failing.info.reason);
+	walk_end(&walk);
+}
+
 SUITE(.begin = walk_limit, .timeout = 1200);
