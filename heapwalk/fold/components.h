@@ -49,8 +49,10 @@ struct mu_component {
 
 /* What can be reached from a component that is not complete. */
 struct mu_retained {
-	size_t bytes;
-	uint32_t count, component;
+	size_t bytes; /* too few unless KNOWN, like COUNT */
+	uint32_t count : 31;
+	uint32_t known : 1;
+	uint32_t component;
 };
 
 struct mu_components {
@@ -104,6 +106,26 @@ mu_components_next(const struct mu_components *components, uint32_t component)
 					: MU_NO_COMPONENT;
 }
 
+static inline size_t
+mu_components_owners(const struct mu_components *components)
+{
+	size_t count = 0;
+	uint32_t i;
+
+	for (i = 0; i < components->num_components; i++)
+		count += components->all[i].parent == MU_NO_PARENT;
+	return count;
+}
+
+static inline void
+mu_components_unvisit(struct mu_components *components)
+{
+	uint32_t i;
+
+	for (i = 0; i < components->num_components; i++)
+		components->all[i].visitor = 0;
+}
+
 /* The tree after TREE in its component's ring. */
 static inline uint32_t
 mu_components_after(const struct mu_components *components, uint32_t tree)
@@ -120,11 +142,19 @@ enum mu_status mu_components_find(struct mu_components *components,
     struct mu_lost *lost, struct mu_arena *arena, struct mu_deadline *deadline);
 
 /*
- * Sum up what can be reached from each owner. If the deadline passes, count and
- * bytes of some owners are too low. MU_ERR_NO_MEMORY.
+ * Sum up what can be reached from each owner, where that is linear. Of the
+ * other owners count and bytes are too low. MU_ERR_NO_MEMORY.
  */
 enum mu_status mu_components_sum_retained(
     struct mu_components *components, struct mu_arena *arena);
+
+/*
+ * After that, sum up at least the LIMIT owners that reach most bytes; the sums
+ * of others may stay too low, so that these remain the largest. If the deadline
+ * passes, those of some owners among them do. MU_ERR_NO_MEMORY.
+ */
+enum mu_status mu_components_sum_owners(
+    struct mu_components *components, size_t limit, struct mu_arena *arena);
 
 /*
  * The sums of what can be reached from COMPONENT, including itself. It must be

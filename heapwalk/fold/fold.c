@@ -91,11 +91,9 @@ choose_owners(struct owners *owners, size_t limit, struct mu_arena *arena)
 {
 	const struct mu_components *components = owners->components;
 	struct mu_top_n *top = &owners->top;
-	size_t num_owners = 0;
+	size_t num_owners = mu_components_owners(components);
 	uint32_t i;
 
-	for (i = 0; i < components->num_components; i++)
-		num_owners += components->all[i].parent == MU_NO_PARENT;
 	if (!mu_top_n_open(top, limit < num_owners ? limit : num_owners, arena))
 		return MU_ERR_NO_MEMORY;
 	mu_similar_open(&owners->similar, owners->recorder, arena);
@@ -224,11 +222,16 @@ list_entries(struct mu_leaks *leaks, struct owners *owners,
     const struct mu_fold_wanted *wanted, struct mu_arena *arena)
 {
 	const struct mu_graph *graph = owners->components->trees.lost->graph;
-	enum mu_status status =
-	    choose_owners(owners, entries_limit(owners, wanted), arena);
 	struct mu_contents contents = { .max = 0 };
+	size_t limit = entries_limit(owners, wanted);
+	enum mu_status status;
 	bool added;
 
+	/* Owners with equal stacks are added up. */
+	status = mu_components_sum_owners(owners->components,
+	    owners->recorder == NULL ? limit : SIZE_MAX, arena);
+	if (status == MU_OK)
+		status = choose_owners(owners, limit, arena);
 	if (status != MU_OK)
 		return status;
 	if (wanted->contents && owners->top.count >= MANY_ENTRIES)

@@ -10,7 +10,8 @@
  *
  * Iterative; runs on a small stack. Linear, except for owners above components
  * that lead to several shared ones (heapwalk/fold/retained.c): these take
- * longer, until the deadline.
+ * longer, until the deadline, if they may be among those that are WANTED, or if
+ * owners with equal stacks are added up.
  */
 #ifndef HEAPWALK_FOLD_FOLD_H
 #define HEAPWALK_FOLD_FOLD_H

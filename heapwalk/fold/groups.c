@@ -87,10 +87,9 @@ find_stack(struct mu_groups *groups, const struct mu_owner *owner,
 static bool
 leads_on(const struct mu_components *components, uint32_t component)
 {
-	size_t count, bytes;
+	const struct mu_component *one = &components->all[component];
 
-	mu_components_reach(components, component, &count, &bytes);
-	return count > 1;
+	return one->count > 1 || !one->complete;
 }
 
 /* Move the first block of the owner COMPONENT to where a cycle should begin. */
@@ -266,16 +265,16 @@ static size_t
 choose_max(const struct mu_groups *groups)
 {
 	const struct mu_components *components = groups->components;
-	size_t max, sum, count, bytes;
-	uint32_t i;
+	const struct mu_component *one, *end;
+	size_t max, sum;
 
+	end = components->all + components->num_components;
 	for (max = BLOCKS; max > 1; max /= 2) {
-		for (i = 0, sum = 0; i < components->num_components; i++) {
-			if (components->all[i].parent != MU_NO_PARENT)
-				continue;
-			mu_components_reach(components, i, &count, &bytes);
-			sum += count < max ? count : max;
-		}
+		for (one = components->all, sum = 0; one < end; one++)
+			if (one->parent == MU_NO_PARENT)
+				sum += one->complete && one->count < max
+				    ? one->count
+				    : max;
 		if (sum <= groups->visits)
 			break;
 	}

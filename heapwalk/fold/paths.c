@@ -208,13 +208,13 @@ static void
 add_owner(const struct paths *paths, uint32_t number, const struct tips *tips)
 {
 	struct mu_components *components = paths->components;
-	struct mu_component *one = &components->all[number];
+	const struct mu_component *one = &components->all[number];
 	struct mu_retained *retained =
 	    &components->retained[components->num_retained++];
 
-	*retained = (struct mu_retained) { one->bytes, one->count, number };
-	if (tips->count > 1 && add_tips(paths, tips, retained))
-		one->visitor = 1 + number;
+	*retained =
+	    (struct mu_retained) { one->bytes, one->count, false, number };
+	retained->known = tips->count > 1 && add_tips(paths, tips, retained);
 }
 
 void

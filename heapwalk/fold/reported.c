@@ -90,10 +90,7 @@ count_component(struct mu_reported *reported, struct mu_components *components,
 void
 mu_reported_begin(struct mu_components *components)
 {
-	uint32_t i;
-
-	for (i = 0; i < components->num_components; i++)
-		components->all[i].visitor = 0;
+	mu_components_unvisit(components);
 	components->num_pending = 0;
 }
 

@@ -4,13 +4,16 @@
  * Owners whose reach is a tree are done already (heapwalk/fold/components.c).
  * Those that reach what few other components reach are added up from these in
  * one pass (heapwalk/fold/paths.c). For the others no method is known that is
- * linear for every graph: an owner walks what it reaches, until the deadline.
- * In practice that is slow if most owners lead to one place, such as the giant
- * component of a random graph: the hub. It is added up first; an owner that
- * reaches it need not look below it.
+ * linear for every graph: an owner walks what it reaches, until the deadline,
+ * if it may be one of the largest (heapwalk/fold/bounds.c). In practice that is
+ * slow if most owners lead to one place, such as the giant component of a
+ * random graph: the hub. It is added up first; an owner that reaches it need
+ * not look below it.
  */
+#include "heapwalk/fold/bounds.h"
 #include "heapwalk/fold/components.h"
 #include "heapwalk/fold/paths.h"
+#include "heapwalk/fold/top_n.h"
 #include "mu/bisect.h"
 
 /* The retained size of OWNER, as far as it is known. */
@@ -118,7 +121,8 @@ sum_owner(
 			add(&sum, components->deferred[i]);
 		walk(&sum, false);
 	}
-	*slot = (struct mu_retained) { sum.bytes, sum.count, owner };
+	*slot = (struct mu_retained) { sum.bytes, sum.count,
+		!components->deadline->passed, owner };
 }
 
 /* The shared component that most edges lead to and that is not a tree. */
@@ -167,20 +171,6 @@ count_open(const struct mu_components *components)
 	return count;
 }
 
-/* Walk from owners whose slots do not have all that they reach. */
-static void
-sum_rest(struct mu_components *components)
-{
-	struct mu_retained *slot = components->retained;
-	struct mu_retained *end = slot + components->num_retained;
-
-	for (slot += components->hub != MU_NO_HUB;
-	     slot < end && !components->deadline->passed; slot++)
-		if (components->all[slot->component].visitor !=
-		    slot->component + 1)
-			sum_owner(components, slot->component, slot);
-}
-
 static bool
 make_room(
     struct mu_components *components, size_t num_open, struct mu_arena *arena)
@@ -201,12 +191,10 @@ enum mu_status
 mu_components_sum_retained(
     struct mu_components *components, struct mu_arena *arena)
 {
-	struct mu_component *all = components->all;
-	uint32_t i, hub = find_hub(components);
+	uint32_t hub = find_hub(components);
 	size_t count = count_open(components);
 
-	for (i = 0; i < components->num_components; i++)
-		all[i].visitor = 0;
+	mu_components_unvisit(components);
 	if (count == 1)
 		return MU_OK;
 	if (!make_room(components, count, arena))
@@ -215,11 +203,16 @@ mu_components_sum_retained(
 		sum_hub(components, hub);
 	components->hub = hub;
 	mu_paths_find(components);
-	sum_rest(components);
 	return MU_OK;
 }
 
 /* The hub comes first, whatever its number. */
+static struct mu_retained *
+first_owner(const struct mu_components *components)
+{
+	return components->retained + (components->hub != MU_NO_HUB);
+}
+
 static const struct mu_retained *
 find_retained(const struct mu_components *components, uint32_t component)
 {
@@ -248,4 +241,79 @@ mu_components_reach(const struct mu_components *components, uint32_t component,
 
 	*count = retained != NULL ? retained->count : one->count;
 	*bytes = retained != NULL ? retained->bytes : one->bytes;
+}
+
+static void
+choose(const struct mu_components *components, uint32_t owner,
+    struct mu_top_n *top)
+{
+	struct mu_chosen chosen = { .owner = owner,
+		.lowest = components->all[owner].lowest };
+	size_t count;
+
+	mu_components_reach(components, owner, &count, &chosen.bytes);
+	mu_top_n_add(top, &chosen);
+}
+
+/* Add what is known to TOP, and the rest to BOUNDS. */
+static void
+choose_known(struct mu_components *components, struct mu_top_n *top,
+    struct mu_bounds *bounds)
+{
+	struct mu_retained *slot = first_owner(components);
+	struct mu_retained *end =
+	    components->retained + components->num_retained;
+	uint32_t i;
+
+	for (i = 0; i < components->num_components; i++) {
+		if (components->all[i].parent != MU_NO_PARENT)
+			continue;
+		if (slot == end || slot->component != i || slot->known)
+			choose(components, i, top);
+		else
+			mu_bounds_add(bounds, slot);
+		slot += slot < end && slot->component == i;
+	}
+}
+
+static enum mu_status
+sum_largest(
+    struct mu_components *components, size_t limit, struct mu_arena *arena)
+{
+	struct mu_retained *slot;
+	struct mu_bounds bounds;
+	struct mu_top_n top;
+
+	if (!mu_top_n_open(&top, limit, arena) ||
+	    !mu_bounds_find(&bounds, components, arena))
+		return MU_ERR_NO_MEMORY;
+	choose_known(components, &top, &bounds);
+	mu_bounds_order(&bounds);
+	while (!components->deadline->passed &&
+	    (slot = mu_bounds_next(&bounds, mu_top_n_least(&top))) != NULL) {
+		sum_owner(components, slot->component, slot);
+		choose(components, slot->component, &top);
+	}
+	return MU_OK;
+}
+
+enum mu_status
+mu_components_sum_owners(
+    struct mu_components *components, size_t limit, struct mu_arena *arena)
+{
+	uint32_t i, open = 0;
+
+	for (i = 0; i < components->num_retained; i++)
+		open += !components->retained[i].known;
+	if (open == 0)
+		return MU_OK;
+	mu_components_unvisit(components);
+	if (limit < mu_components_owners(components))
+		return sum_largest(components, limit, arena);
+	for (i = 0;
+	     i < components->num_retained && !components->deadline->passed; i++)
+		if (!components->retained[i].known)
+			sum_owner(components, components->retained[i].component,
+			    &components->retained[i]);
+	return MU_OK;
 }

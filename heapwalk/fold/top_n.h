@@ -33,6 +33,13 @@ bool mu_top_n_open(struct mu_top_n *top, size_t max, struct mu_arena *arena);
 /* Add OWNER; if there is no room it replaces the least important one. */
 void mu_top_n_add(struct mu_top_n *top, const struct mu_chosen *owner);
 
+/* With fewer bytes than this no other one is chosen. */
+static inline size_t
+mu_top_n_least(const struct mu_top_n *top)
+{
+	return top->count < top->max ? 0 : top->owners[0].bytes;
+}
+
 /* Sort in the order of the report. */
 void mu_top_n_end(struct mu_top_n *top);
 

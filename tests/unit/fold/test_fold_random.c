@@ -70,14 +70,23 @@ model_expect(const struct model *model)
 			    folding_entries[k].range.begin));
 }
 
-/* With LIMIT entries: what is in none of them, each block counted once. */
+/*
+ * With LIMIT entries: the first of all NUM_TOTAL, which are folded already; and
+ * what is in none of them, each block counted once.
+ */
 static void
 model_expect_cut(const struct model *model, size_t limit, size_t num_total)
 {
+	static struct mu_leak all[MAX_MODEL];
 	size_t i, j, k, count = 0, size = 0;
 	bool reported[MAX_MODEL] = { false };
 
+	memcpy(all, folding_entries, limit * sizeof(*all));
 	ck_assert_int_eq(fold_until(limit, FAKE_NO_DEADLINE), MU_OK);
+	for (i = 0; i < limit; i++)
+		expect_entry(i, (void **)all[i].range.begin,
+		    mu_range_size(all[i].range), all[i].referenced_count,
+		    all[i].referenced_size);
 	ck_assert_uint_eq(folding_leaks.num_total, num_total);
 	ck_assert_uint_eq(
 	    folding_leaks.entries.count, limit < num_total ? limit : num_total);
@@ -123,11 +132,11 @@ model_point(struct model *model, size_t from, size_t to)
 	    (char *)model->nodes[to] + offset;
 }
 
-/* Edges from anywhere to anywhere. */
+/* Edges from anywhere to anywhere, at most MOST from each. */
 static void
-model_tangle(struct model *model)
+model_tangle(struct model *model, size_t most)
 {
-	size_t i, edges, most = 1 + (size_t)rand() % MAX_DEGREE;
+	size_t i, edges;
 
 	for (i = 0; i < model->count; i++)
 		for (edges = (size_t)rand() % (most + 1); edges > 0; edges--)
@@ -181,12 +190,13 @@ model_make(struct model *model, size_t style)
 		model->words[i] = MAX_DEGREE + (size_t)rand() % 20;
 		model->nodes[i] = folding_node(model->words[i]);
 	}
-	if (style % 4 < 2)
+	if (style % 5 < 2)
 		model_hang(model);
-	else if (style % 4 == 2)
+	else if (style % 5 == 2)
 		model_permute(model);
 	else
-		model_tangle(model);
+		model_tangle(model,
+		    style % 5 == 3 ? 2 : 1 + (size_t)rand() % MAX_DEGREE);
 	for (i = 0; i < model->count; i++)
 		for (j = 0; j < model->words[i]; j++)
 			for (to = 0; to < model->count; to++)
@@ -210,6 +220,7 @@ expect_model(const struct model *model, size_t round)
 	num_total = folding_leaks.entries.count;
 	model_expect_cut(model, num_total, num_total);
 	model_expect_cut(model, 1 + round % num_total, num_total);
+	model_expect_cut(model, 1 + (1 + round % num_total) / 4, num_total);
 	model_expect_unrecorded(model);
 }
 

@@ -12,6 +12,8 @@
 static void **nodes[NODES], **wrappers[NODES];
 static size_t to[NODES]; /* of a functional graph: where its one edge leads */
 
+static size_t num_wanted = SIZE_MAX; /* of the largest owners */
+
 /* The deadline passes as soon as more than LIMIT words of work are done. */
 static void
 charge(struct mu_components *components, size_t limit)
@@ -35,6 +37,9 @@ charge(struct mu_components *components, size_t limit)
 	components->deadline = &deadline;
 	ck_assert_int_eq(
 	    mu_components_sum_retained(components, &folding_heap.arena), MU_OK);
+	ck_assert_int_eq(mu_components_sum_owners(
+			     components, num_wanted, &folding_heap.arena),
+	    MU_OK);
 }
 
 static void
@@ -154,6 +159,28 @@ TEST_LOOP(functional, 0, 2)
 		num_owners++;
 	}
 	ck_assert_uint_gt(num_owners, NODES / 4);
+}
+
+/*
+ * No, one or two edges from each node to any, one on average: few blocks have
+ * one parent, and no component is large. An owner reaches a hundred nodes on
+ * average, but only the largest owners are of interest.
+ */
+TEST_LOOP(sparse, 0, 2)
+{
+	struct mu_components components;
+	size_t i, edges;
+
+	srand(1);
+	folding_open_heap(FAKE_SPAN, (size_t)40 * NODES);
+	for (i = 0; i < NODES; i++)
+		nodes[i] = folding_node(2);
+	for (i = 0; i < NODES; i++)
+		for (edges = (size_t)rand() % 3; edges > 0; edges--)
+			nodes[i][edges - 1] = nodes[(size_t)rand() % NODES];
+	num_wanted = 100;
+	charge_linear(&components, NODES, _i == 0);
+	num_wanted = SIZE_MAX;
 }
 
 /*
