@@ -35,8 +35,8 @@
 #define QUICK ((size_t)16 << 20)
 
 /*
- * For tables, besides three quarters of the private memory, which is more than
- * any graph of it takes; untouched pages cost nothing.
+ * For tables, besides twice the private memory, which is more than a graph of
+ * the smallest blocks takes if all are lost; untouched pages cost nothing.
  */
 #define TABLES ((size_t)6 << 20)
 
@@ -237,7 +237,7 @@ mu_in_place_find_room(struct mu_image *image, struct mu_in_place_room *room)
 	char *memory;
 
 	room->size =
-	    (image->sweeper.budget.private / 4 * 3 + TABLES) & -ALIGNMENT;
+	    (image->sweeper.budget.private * 2 + TABLES) & -ALIGNMENT;
 	memory = mu_arena_alloc(&image->job.arena, 1,
 	    ALIGNMENT + room->size + MU_IN_PLACE_SIGNAL_STACK);
 	if (memory == NULL)

@@ -24,7 +24,7 @@
  * Registers of 1024 threads and 65530 mappings need about 10 MiB. The rest is
  * room for the tables of a search in place (lib/pass/in_place.c).
  */
-#define ARENA_LIMIT ((size_t)4 << 30)
+#define ARENA_LIMIT ((size_t)9 << 30)
 
 static struct mu_query
 want(const struct mu_request *request)
