@@ -5,6 +5,7 @@
  */
 #include "heapwalk/fold/component_sums.h"
 
+#include "heapwalk/fold/ahead.h"
 #include "heapwalk/subject/workers.h"
 
 #define MIN_SIZES 16384 /* blocks that justify a thread */
@@ -47,6 +48,7 @@ add_size(void *ctx, uint32_t node, size_t size)
 	struct sum *sum = ctx;
 	uint32_t number = mu_component_of(sum->components, node);
 
+	mu_ahead_block(sum->components, node);
 	if (is_first(&sum->components->all[number], node)) {
 		sum->least = size < sum->least ? size : sum->least;
 		sum->most = size > sum->most ? size : sum->most;
@@ -101,8 +103,10 @@ count_blocks(struct mu_components *components)
 {
 	uint32_t node, num_blocks = components->trees.lost->num_blocks;
 
-	for (node = 0; node < num_blocks; node++)
+	for (node = 0; node < num_blocks; node++) {
+		mu_ahead_block(components, node);
 		components->all[mu_component_of(components, node)].count++;
+	}
 }
 
 static uint32_t

@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "heapwalk/fold/ahead.h"
 #include "heapwalk/fold/component_sums.h"
 #include "heapwalk/fold/cycles.h"
 #include "heapwalk/fold/giant_scc.h"
@@ -39,8 +40,10 @@ struct search {
 	    room; /* of both: trees outside of the giant component, plus 1 */
 	uint32_t depth, open, num_seen, num_components;
 	const uint64_t *giant; /* bits of its trees; or NULL */
+	const uint64_t *below; /* and of those that it leads to */
 	uint32_t giant_lowest; /* lowest of these, if it is an owner; or
 				  MU_NO_NODE */
+	uint32_t giant_number; /* of its component */
 	bool ends;             /* it leads to nothing else */
 };
 
@@ -179,8 +182,10 @@ search_giant(struct search *search, const struct mu_giant_scc *giant)
 		}
 	}
 	search->giant = giant->members;
+	search->below = giant->below;
 	search->giant_lowest = giant->lowest;
-	closed = CLOSED | search->num_components++;
+	search->giant_number = search->num_components++;
+	closed = CLOSED | search->giant_number;
 	for (tree = 0; tree < num_trees; tree++)
 		if (mu_bit(giant->members, tree))
 			search->of[tree] = closed;
@@ -213,6 +218,11 @@ gather(struct mu_components *components)
 		components->all[i].complete = 1;
 	}
 	for (tree = trees->num_trees; tree-- > 0;) {
+		if (tree >= MU_AHEAD)
+			__builtin_prefetch(
+			    &components->all[components->of[tree - MU_AHEAD] &
+				~CLOSED],
+			    1);
 		components->of[tree] &= ~CLOSED;
 		components->all[components->of[tree]].lowest =
 		    mu_tree_head(trees, tree);
@@ -236,6 +246,17 @@ note_parent(struct mu_components *components, uint32_t parent, uint32_t child)
 	}
 }
 
+MU_AHEAD_INLINE void
+call_targets(const struct mu_components *components,
+    const struct search *search, uint32_t tree, bool described)
+{
+	bool inside = search->giant != NULL && mu_bit(search->giant, tree);
+
+	if (!inside || !search->ends)
+		mu_ahead_edges(
+		    components, tree, inside ? search->giant : NULL, described);
+}
+
 /* Find the components that lead to each component. */
 static void
 find_parents(struct mu_components *components, const struct search *search)
@@ -246,6 +267,11 @@ find_parents(struct mu_components *components, const struct search *search)
 	bool inside;
 
 	for (tree = 0; tree < trees->num_trees; tree++) {
+		if (trees->num_trees - tree > 2 * MU_AHEAD) {
+			call_targets(
+			    components, search, tree + 2 * MU_AHEAD, false);
+			call_targets(components, search, tree + MU_AHEAD, true);
+		}
 		inside = search->giant != NULL && mu_bit(search->giant, tree);
 		if ((inside && search->ends) ||
 		    mu_tree_first(trees, tree) == MU_NO_NODE)
@@ -264,11 +290,10 @@ find_parents(struct mu_components *components, const struct search *search)
 	}
 }
 
-/* Children have lower numbers, so they are added up before their parents. */
 static void
-add_up_private(struct mu_components *components)
+complete_private(struct mu_components *components)
 {
-	struct mu_component *child, *parent;
+	const struct mu_component *child;
 	uint32_t i;
 
 	for (i = 0; i < components->num_components; i++) {
@@ -276,6 +301,40 @@ add_up_private(struct mu_components *components)
 		if (child->parent < MU_MANY_PARENT && !child->complete)
 			components->all[child->parent].complete = 0;
 	}
+}
+
+/* What the giant component leads to is known: that is the hub. */
+static void
+sum_giant(struct mu_components *components, const struct search *search)
+{
+	struct mu_retained *sum = &components->hub_sum;
+	struct mu_component *one;
+	uint32_t i;
+
+	if (search->giant == NULL || search->ends ||
+	    components->all[search->giant_number].complete)
+		return;
+	components->hub = search->giant_number;
+	*sum = (struct mu_retained) { .known = true,
+		.component = components->hub };
+	for (i = 0; i <= components->hub; i++) {
+		one = &components->all[i];
+		if (!mu_bit(search->below,
+			mu_tree_of(&components->trees, one->lowest)))
+			continue;
+		one->below_hub = i != components->hub;
+		sum->bytes += one->bytes;
+		sum->count += one->count;
+	}
+}
+
+/* Children have lower numbers, so they are added up before their parents. */
+static void
+add_up_private(struct mu_components *components)
+{
+	struct mu_component *child, *parent;
+	uint32_t i;
+
 	for (i = 0; i < components->num_components; i++) {
 		child = &components->all[i];
 		if (!mu_component_private(child))
@@ -309,6 +368,7 @@ link_trees(struct mu_components *components, const struct search *search,
 	for (tree = 0; tree < num_trees; tree++)
 		next[tree] = tree;
 	for (tree = 0; tree < num_trees; tree++) {
+		mu_ahead_described(components, tree);
 		i = components->of[tree];
 		first =
 		    mu_tree_of(&components->trees, components->all[i].lowest);
@@ -401,6 +461,8 @@ describe(struct mu_components *components, const struct search *search,
 	mu_component_sums(components);
 	if (components->deadline->passed)
 		return MU_ERR_TIMEOUT;
+	complete_private(components);
+	sum_giant(components, search);
 	add_up_private(components);
 	return link_trees(components, search, arena);
 }

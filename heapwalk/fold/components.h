@@ -9,7 +9,7 @@
  * added up from that one (heapwalk/fold/paths.h). So lists, trees and what
  * leads into them are added up in one pass. Of the rest, everything below one
  * component, the hub, is added up once; anything else has to be walked for each
- * owner (heapwalk/fold/retained.c).
+ * owner that may be reported (heapwalk/fold/retained.c).
  */
 #ifndef HEAPWALK_FOLD_COMPONENTS_H
 #define HEAPWALK_FOLD_COMPONENTS_H
@@ -24,7 +24,7 @@
 struct mu_component {
 	/*
 	 * The bytes of the component and the private ones below it; those below
-	 * mu_components.next, if it has one, are added to them. If the
+	 * mu_path.next, if it has one, are added to them. If the
 	 * component is complete, everything below it is private.
 	 */
 	size_t bytes;
@@ -41,10 +41,31 @@ struct mu_component {
 	/*
 	 * Until mu_components_sum_retained(): the number of edges that lead
 	 * here or, for an owner, state of heapwalk/fold/cycles.c. Then: 1 + the
-	 * owner whose sum it was last added to. At last: whether it is reported
-	 * (heapwalk/fold/reported.h).
+	 * component whose sum it was last added to. At last: whether it is
+	 * reported (heapwalk/fold/reported.h).
 	 */
 	uint32_t visitor;
+};
+
+/*
+ * What a component reaches at most, in units of bytes (heapwalk/fold/bounds.h),
+ * rounded up: itself and what its targets reach, as if these shared nothing.
+ */
+struct mu_bound {
+	uint32_t all;     /* or MU_BOUND_HUB: the hub and OUTSIDE */
+	uint32_t outside; /* what is not below the hub */
+};
+
+/* What a component leads to (heapwalk/fold/paths.h), unless it is complete and
+ * not shared. */
+struct mu_path {
+	/*
+	 * 1 + the component that leads to everything below it that is not
+	 * private, if the sum of that one is known; otherwise 0.
+	 */
+	uint32_t next;
+	uint32_t depth, jump; /* if the sum is known */
+	struct mu_bound bound;
 };
 
 /* What can be reached from a component that is not complete. */
@@ -60,21 +81,17 @@ struct mu_components {
 	struct mu_component *all;
 	uint32_t num_components;
 	uint32_t hub; /* its sum is known, and other components lead below it */
-	uint32_t *of; /* component of each tree */
+	struct mu_retained hub_sum;
+	uint32_t *of;        /* component of each tree */
 	uint32_t *next_tree; /* rings; NULL: all are complete or single */
 
-	/*
-	 * For each component that is not complete: 1 + the one that leads to
-	 * everything below it that is not private, if the sum of that one is
-	 * known; otherwise 0. NULL: all are complete, or the sums are not known
-	 * yet.
-	 */
-	uint32_t *next;
+	struct mu_path *paths; /* one each; NULL: all are complete, or the sums
+				  are not known yet */
 
 	size_t bytes;       /* of all blocks */
 	size_t least, most; /* sizes of the first blocks of owners */
 
-	/* The hub, then owners by number. */
+	/* Owners that are not complete, by number. */
 	struct mu_retained *retained;
 	uint32_t num_retained;
 
@@ -98,14 +115,15 @@ mu_component_private(const struct mu_component *component)
 	return component->complete && component->parent < MU_MANY_PARENT;
 }
 
-/* See mu_components.next; MU_NO_COMPONENT if there is none. */
+/* See mu_path.next; MU_NO_COMPONENT if there is none. */
 static inline uint32_t
 mu_components_next(const struct mu_components *components, uint32_t component)
 {
-	return components->next != NULL ? components->next[component] - 1
-					: MU_NO_COMPONENT;
+	return components->paths != NULL ? components->paths[component].next - 1
+					 : MU_NO_COMPONENT;
 }
 
+/* The number of owners. */
 static inline size_t
 mu_components_owners(const struct mu_components *components)
 {
@@ -117,6 +135,7 @@ mu_components_owners(const struct mu_components *components)
 	return count;
 }
 
+/* No component is visited. */
 static inline void
 mu_components_unvisit(struct mu_components *components)
 {
@@ -158,7 +177,7 @@ enum mu_status mu_components_sum_owners(
 
 /*
  * The sums of what can be reached from COMPONENT, including itself. It must be
- * an owner, the hub, complete, or have or be a mu_components.next.
+ * an owner, the hub, complete, or have or be a mu_path.next.
  */
 void mu_components_reach(const struct mu_components *components,
     uint32_t component, size_t *count, size_t *bytes);

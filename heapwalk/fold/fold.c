@@ -340,7 +340,7 @@ static void
 subtract_reported(struct mu_leaks *leaks, struct owners *owners)
 {
 	const struct mu_top_n *top = &owners->top;
-	struct mu_reported reported = { 0, 0 };
+	struct mu_reported reported;
 
 	if (leaks->num_total == leaks->entries.count) {
 		leaks->unreported_count = leaks->unreported_bytes = 0;

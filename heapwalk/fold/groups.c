@@ -315,7 +315,7 @@ add_up(struct mu_groups *groups)
 		if (components->all[i].parent != MU_NO_PARENT ||
 		    groups->of[i] == 0)
 			continue;
-		reported = (struct mu_reported) { 0, 0 };
+		reported = (struct mu_reported) { .count = 0 };
 		mu_reported_add(&reported, components, i);
 		group = &groups->all[groups->of[i] - 1];
 		group->num_blocks += reported.count;

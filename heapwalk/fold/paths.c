@@ -11,11 +11,14 @@
  */
 #include "heapwalk/fold/paths.h"
 
+#include "heapwalk/fold/ahead.h"
+#include "heapwalk/fold/bounds.h"
+
 #define MAX_TIPS 4
 
 struct paths {
 	struct mu_components *components;
-	uint32_t *depth, *jump; /* for each component that is known */
+	struct mu_path *of;
 };
 
 /*
@@ -25,6 +28,8 @@ struct paths {
 struct tips {
 	uint32_t number[MAX_TIPS];
 	size_t count;
+	bool unknown; /* what one of them reaches, or they are too many */
+	struct mu_bound bound;
 };
 
 static bool
@@ -36,9 +41,9 @@ is_root(const struct mu_components *components, uint32_t number)
 static uint32_t
 find_ancestor(const struct paths *paths, uint32_t number, uint32_t depth)
 {
-	while (paths->depth[number] > depth)
-		number = paths->depth[paths->jump[number]] >= depth
-		    ? paths->jump[number]
+	while (paths->of[number].depth > depth)
+		number = paths->of[paths->of[number].jump].depth >= depth
+		    ? paths->of[number].jump
 		    : mu_components_next(paths->components, number);
 	return number;
 }
@@ -52,13 +57,13 @@ find_common(const struct paths *paths, uint32_t a, uint32_t b)
 {
 	bool jump;
 
-	a = find_ancestor(paths, a, paths->depth[b]);
-	b = find_ancestor(paths, b, paths->depth[a]);
-	while (a != b && paths->depth[a] > 0) {
-		jump = paths->jump[a] != paths->jump[b];
-		a = jump ? paths->jump[a]
+	a = find_ancestor(paths, a, paths->of[b].depth);
+	b = find_ancestor(paths, b, paths->of[a].depth);
+	while (a != b && paths->of[a].depth > 0) {
+		jump = paths->of[a].jump != paths->of[b].jump;
+		a = jump ? paths->of[a].jump
 			 : mu_components_next(paths->components, a);
-		b = jump ? paths->jump[b]
+		b = jump ? paths->of[b].jump
 			 : mu_components_next(paths->components, b);
 	}
 	return a == b ? a : MU_NO_COMPONENT;
@@ -104,8 +109,8 @@ add_tip(const struct paths *paths, struct tips *tips, uint32_t number)
 	return true;
 }
 
-/* Returns false if what NUMBER leads to is not known, or the time is over. */
-static bool
+/* Look at what NUMBER leads to. */
+static void
 find_tips(const struct paths *paths, struct tips *tips, uint32_t number)
 {
 	const struct mu_components *components = paths->components;
@@ -114,7 +119,7 @@ find_tips(const struct paths *paths, struct tips *tips, uint32_t number)
 	uint32_t tree = first, target, to;
 	struct mu_tree_edges edges;
 
-	tips->count = 0;
+	*tips = (struct tips) { .bound = mu_bound_alone(components, number) };
 	do {
 		mu_tree_edges_open(&edges, trees, tree, components->deadline);
 		while (mu_tree_edges_next(&edges, &target)) {
@@ -122,16 +127,16 @@ find_tips(const struct paths *paths, struct tips *tips, uint32_t number)
 			if (to == number ||
 			    mu_component_private(&components->all[to]))
 				continue;
-			if (!is_root(components, to) &&
-			    mu_components_next(components, to) ==
-				MU_NO_COMPONENT)
-				return false;
-			if (!add_tip(paths, tips, to))
-				return false;
+			mu_bound_add(&tips->bound, &paths->of[to].bound);
+			tips->unknown = tips->unknown ||
+			    (!is_root(components, to) &&
+				paths->of[to].next == 0) ||
+			    !add_tip(paths, tips, to);
 		}
 		tree = mu_components_after(components, tree);
 	} while (tree != first && !components->deadline->passed);
-	return !components->deadline->passed && tips->count > 0;
+	if (tips->unknown || components->deadline->passed)
+		tips->count = 0;
 }
 
 /* Where the path of a tip meets those of earlier tips, if it does. */
@@ -145,7 +150,7 @@ find_meeting(const struct paths *paths, const struct tips *tips, size_t tip)
 		common = find_common(paths, tips->number[i], tips->number[tip]);
 		if (common != MU_NO_COMPONENT &&
 		    (meeting == MU_NO_COMPONENT ||
-			paths->depth[common] > paths->depth[meeting]))
+			paths->of[common].depth > paths->of[meeting].depth))
 			meeting = common;
 	}
 	return meeting;
@@ -182,8 +187,9 @@ add_tips(const struct paths *paths, const struct tips *tips,
 static void
 add_root(const struct paths *paths, uint32_t number)
 {
-	paths->depth[number] = 0;
-	paths->jump[number] = number;
+	paths->of[number].depth = 0;
+	paths->of[number].jump = number;
+	paths->of[number].bound = mu_bound_known(paths->components, number);
 }
 
 /* NUMBER reaches itself and what NEXT reaches. */
@@ -191,17 +197,21 @@ static void
 add_node(const struct paths *paths, uint32_t number, uint32_t next)
 {
 	struct mu_components *components = paths->components;
-	const uint32_t *depth = paths->depth;
-	uint32_t jump = paths->jump[next], far = paths->jump[jump];
+	struct mu_path *path = &paths->of[number];
+	const struct mu_path *after = &paths->of[next];
+	const struct mu_path *jump = &paths->of[after->jump];
+	const struct mu_path *far = &paths->of[jump->jump];
 	size_t count, bytes;
 
 	mu_components_reach(components, next, &count, &bytes);
 	components->all[number].count += (uint32_t)count;
 	components->all[number].bytes += bytes;
-	components->next[number] = 1 + next;
-	paths->depth[number] = 1 + depth[next];
-	paths->jump[number] =
-	    depth[next] - depth[jump] == depth[jump] - depth[far] ? far : next;
+	path->next = 1 + next;
+	path->depth = 1 + after->depth;
+	path->jump = after->depth - jump->depth == jump->depth - far->depth
+	    ? jump->jump
+	    : next;
+	path->bound = mu_bound_known(components, number);
 }
 
 static void
@@ -220,20 +230,26 @@ add_owner(const struct paths *paths, uint32_t number, const struct tips *tips)
 void
 mu_paths_find(struct mu_components *components)
 {
-	const struct paths paths = { components, components->pending,
-		components->deferred };
+	const struct paths paths = { components, components->paths };
 	struct tips tips;
 	uint32_t i;
 
 	for (i = 0;
 	     i < components->num_components && !components->deadline->passed;
 	     i++) {
+		mu_ahead_visit(
+		    components, NULL, i, components->num_components, MU_AHEAD);
+		if (components->all[i].complete &&
+		    components->all[i].parent != MU_MANY_PARENT)
+			continue;
 		if (is_root(components, i)) {
 			add_root(&paths, i);
 			continue;
 		}
-		if (!find_tips(&paths, &tips, i))
-			tips.count = 0;
+		find_tips(&paths, &tips, i);
+		if (components->all[i].below_hub)
+			tips.bound.outside = 0;
+		components->paths[i].bound = tips.bound;
 		if (tips.count == 1)
 			add_node(&paths, i, tips.number[0]);
 		else if (components->all[i].parent == MU_NO_PARENT)

@@ -28,20 +28,30 @@ is_reported(const struct mu_component *owner, const struct mu_group *groups)
 	    groups[owner->visitor & ~MU_GROUP].reported;
 }
 
-/* Make component NUMBER pending, unless it is counted or pending. */
+/*
+ * Make component NUMBER pending, unless it is counted or pending. What is below
+ * the hub may be counted with that at last.
+ */
 static void
-add_component(struct mu_components *components, uint32_t number)
+add_component(struct mu_reported *reported, struct mu_components *components,
+    uint32_t number)
 {
 	struct mu_component *one = &components->all[number];
 
 	if (one->visitor == REPORTED || one->parent == MU_NO_PARENT)
 		return;
 	one->visitor = REPORTED;
-	components->pending[components->num_pending++] = number;
+	if (reported->by_hub && number == components->hub)
+		reported->hub = true;
+	else if (reported->by_hub && one->below_hub)
+		components->deferred[components->num_deferred++] = number;
+	else
+		components->pending[components->num_pending++] = number;
 }
 
 static void
-add_targets(struct mu_components *components, uint32_t tree)
+add_targets(struct mu_reported *reported, struct mu_components *components,
+    uint32_t tree)
 {
 	struct mu_tree_edges edges;
 	uint32_t target, number;
@@ -51,7 +61,7 @@ add_targets(struct mu_components *components, uint32_t tree)
 	while (mu_tree_edges_next(&edges, &target)) {
 		number = components->of[target];
 		if (!mu_component_private(&components->all[number]))
-			add_component(components, number);
+			add_component(reported, components, number);
 	}
 }
 
@@ -78,11 +88,11 @@ count_component(struct mu_reported *reported, struct mu_components *components,
 		reported->count -= count;
 		reported->bytes -= bytes;
 		mu_deadline_passed(components->deadline, 8);
-		add_component(components, next);
+		add_component(reported, components, next);
 		return;
 	}
 	do {
-		add_targets(components, tree);
+		add_targets(reported, components, tree);
 		tree = mu_components_after(components, tree);
 	} while (tree != first && !components->deadline->passed);
 }
@@ -94,14 +104,20 @@ mu_reported_begin(struct mu_components *components)
 	components->num_pending = 0;
 }
 
+static void
+count_pending(struct mu_reported *reported, struct mu_components *components)
+{
+	while (components->num_pending > 0 && !components->deadline->passed)
+		count_component(reported, components,
+		    components->pending[--components->num_pending]);
+}
+
 void
 mu_reported_add(struct mu_reported *reported, struct mu_components *components,
     uint32_t component)
 {
 	count_component(reported, components, component);
-	while (components->num_pending > 0 && !components->deadline->passed)
-		count_component(reported, components,
-		    components->pending[--components->num_pending]);
+	count_pending(reported, components);
 }
 
 void
@@ -112,9 +128,21 @@ mu_reported_count(struct mu_reported *reported,
 	uint32_t i;
 
 	mark_chosen(components, groups, chosen, count);
-	components->num_pending = 0;
+	components->num_pending = components->num_deferred = 0;
+	*reported =
+	    (struct mu_reported) { .by_hub = components->hub != MU_NO_HUB };
 	for (i = 0; i < components->num_components; i++)
 		if (components->all[i].parent == MU_NO_PARENT &&
 		    is_reported(&components->all[i], groups))
 			mu_reported_add(reported, components, i);
+	if (reported->hub) {
+		reported->count += components->hub_sum.count;
+		reported->bytes += components->hub_sum.bytes;
+		return;
+	}
+	reported->by_hub = false;
+	for (i = 0; i < components->num_deferred; i++)
+		components->pending[components->num_pending++] =
+		    components->deferred[i];
+	count_pending(reported, components);
 }

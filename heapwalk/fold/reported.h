@@ -11,6 +11,9 @@
 
 struct mu_reported {
 	size_t count, bytes; /* of blocks, usable */
+
+	/* For mu_reported_count(): the hub is counted at last, if it is HUB. */
+	bool by_hub, hub;
 };
 
 /*

@@ -10,11 +10,14 @@
  * random graph: the hub. It is added up first; an owner that reaches it need
  * not look below it.
  */
+#include "heapwalk/fold/ahead.h"
 #include "heapwalk/fold/bounds.h"
 #include "heapwalk/fold/components.h"
 #include "heapwalk/fold/paths.h"
 #include "heapwalk/fold/top_n.h"
 #include "mu/bisect.h"
+
+#define AHEAD 4 /* steps; few components are pending at a time */
 
 /* The retained size of OWNER, as far as it is known. */
 struct retained_sum {
@@ -34,8 +37,8 @@ add(struct retained_sum *sum, uint32_t number)
 	size_t count, bytes;
 
 	if (number == components->hub) {
-		sum->count += components->retained[0].count;
-		sum->bytes += components->retained[0].bytes;
+		sum->count += components->hub_sum.count;
+		sum->bytes += components->hub_sum.bytes;
 		return;
 	}
 	sum->count += component->count;
@@ -95,10 +98,16 @@ static void
 walk(struct retained_sum *sum, bool defer)
 {
 	struct mu_components *components = sum->components;
+	uint32_t i;
 
-	while (components->num_pending > 0 && !components->deadline->passed)
-		add_children(
-		    sum, components->pending[--components->num_pending], defer);
+	for (i = 0;
+	     i < components->num_pending && !components->deadline->passed;
+	     i++) {
+		mu_ahead_visit(components, components->pending, i,
+		    components->num_pending, AHEAD);
+		add_children(sum, components->pending[i], defer);
+	}
+	components->num_pending = 0;
 }
 
 static void
@@ -125,7 +134,10 @@ sum_owner(
 		!components->deadline->passed, owner };
 }
 
-/* The shared component that most edges lead to and that is not a tree. */
+/*
+ * The shared component that most edges lead to and that is not a tree, unless
+ * there is a giant one.
+ */
 static uint32_t
 find_hub(const struct mu_components *components)
 {
@@ -152,17 +164,19 @@ sum_hub(struct mu_components *components, uint32_t hub)
 	struct mu_component *all = components->all;
 	uint32_t i;
 
-	sum_owner(
-	    components, hub, &components->retained[components->num_retained++]);
+	if (hub == MU_NO_HUB)
+		return;
+	sum_owner(components, hub, &components->hub_sum);
 	for (i = 0; i < hub; i++)
 		all[i].below_hub = all[i].visitor == hub + 1;
+	components->hub = hub;
 }
 
-/* The number of sums needed at most: one for the hub and one per open owner. */
+/* The number of owners that are not complete. */
 static size_t
 count_open(const struct mu_components *components)
 {
-	size_t count = 1;
+	size_t count = 0;
 	uint32_t i;
 
 	for (i = 0; i < components->num_components; i++)
@@ -181,45 +195,37 @@ make_room(
 	    mu_arena_alloc(arena, num_open, sizeof(*components->retained));
 	components->deferred =
 	    mu_arena_alloc_table(arena, count, sizeof(*components->deferred));
-	components->next =
-	    mu_arena_alloc_table(arena, count, sizeof(*components->next));
+	components->paths =
+	    mu_arena_alloc_table(arena, count, sizeof(*components->paths));
 	return components->retained != NULL && components->deferred != NULL &&
-	    components->next != NULL;
+	    components->paths != NULL;
 }
 
 enum mu_status
 mu_components_sum_retained(
     struct mu_components *components, struct mu_arena *arena)
 {
-	uint32_t hub = find_hub(components);
+	uint32_t hub =
+	    components->hub == MU_NO_HUB ? find_hub(components) : MU_NO_HUB;
 	size_t count = count_open(components);
 
 	mu_components_unvisit(components);
-	if (count == 1)
+	if (count == 0)
 		return MU_OK;
 	if (!make_room(components, count, arena))
 		return MU_ERR_NO_MEMORY;
-	if (hub != MU_NO_HUB)
-		sum_hub(components, hub);
-	components->hub = hub;
+	sum_hub(components, hub);
 	mu_paths_find(components);
 	return MU_OK;
-}
-
-/* The hub comes first, whatever its number. */
-static struct mu_retained *
-first_owner(const struct mu_components *components)
-{
-	return components->retained + (components->hub != MU_NO_HUB);
 }
 
 static const struct mu_retained *
 find_retained(const struct mu_components *components, uint32_t component)
 {
-	size_t low = components->hub != MU_NO_HUB;
+	size_t low = 0;
 
 	if (component == components->hub)
-		return &components->retained[0];
+		return &components->hub_sum;
 	mu_bisect(low, components->num_retained, i,
 	    components->retained[i].component < component);
 	return low < components->num_retained &&
@@ -260,7 +266,7 @@ static void
 choose_known(struct mu_components *components, struct mu_top_n *top,
     struct mu_bounds *bounds)
 {
-	struct mu_retained *slot = first_owner(components);
+	struct mu_retained *slot = components->retained;
 	struct mu_retained *end =
 	    components->retained + components->num_retained;
 	uint32_t i;
@@ -285,7 +291,7 @@ sum_largest(
 	struct mu_top_n top;
 
 	if (!mu_top_n_open(&top, limit, arena) ||
-	    !mu_bounds_find(&bounds, components, arena))
+	    !mu_bounds_open(&bounds, components, arena))
 		return MU_ERR_NO_MEMORY;
 	choose_known(components, &top, &bounds);
 	mu_bounds_order(&bounds);

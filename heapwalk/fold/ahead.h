@@ -1,0 +1,122 @@
+/*
+ * Call for memory some steps before it is read. Components are noted by tree
+ * and described by number, both in no order: each step would wait for main
+ * memory.
+ */
+#ifndef HEAPWALK_FOLD_AHEAD_H
+#define HEAPWALK_FOLD_AHEAD_H
+
+#include "heapwalk/fold/components.h"
+#include "mu/bits.h"
+
+#define MU_AHEAD 16      /* steps */
+#define MU_AHEAD_EDGES 8 /* of a tree; more are read in the order of memory */
+
+/* gcc drops calls of what only prefetches, as if that had no effect. */
+#define MU_AHEAD_INLINE static inline __attribute__((always_inline))
+
+/* Before the component of TREE is described. */
+MU_AHEAD_INLINE void
+mu_ahead_described(const struct mu_components *components, uint32_t tree)
+{
+	tree += MU_AHEAD;
+	if (tree < components->trees.num_trees)
+		__builtin_prefetch(&components->all[components->of[tree]], 1);
+}
+
+/* The same for a block. */
+MU_AHEAD_INLINE void
+mu_ahead_block(const struct mu_components *components, uint32_t node)
+{
+	node += MU_AHEAD;
+	if (node < components->trees.lost->num_nodes)
+		__builtin_prefetch(
+		    &components->all[mu_component_of(components, node)], 1);
+}
+
+/* The trees to which the edges of TREE lead, as far as these are stored. */
+static inline unsigned
+mu_ahead_targets(const struct mu_trees *trees, uint32_t tree,
+    uint32_t targets[MU_AHEAD_EDGES])
+{
+	unsigned count = 0;
+	const uint32_t *at;
+	uint32_t one;
+
+	if (!mu_tree_edges_stored(trees, tree, &at, &one))
+		return 0;
+	while (at != NULL && count < MU_AHEAD_EDGES) {
+		targets[count++] = *at & ~MU_TARGET_LAST;
+		at = *at & MU_TARGET_LAST ? NULL : at + 1;
+	}
+	return count;
+}
+
+/*
+ * Before the components that TREE leads to are looked at, except for the trees
+ * in the bits SKIP, which may be NULL. Call it for the tree that is 2 *
+ * MU_AHEAD steps away with DESCRIBED false, and then again.
+ */
+MU_AHEAD_INLINE void
+mu_ahead_edges(const struct mu_components *components, uint32_t tree,
+    const uint64_t *skip, bool described)
+{
+	uint32_t targets[MU_AHEAD_EDGES], number;
+	unsigned count = mu_ahead_targets(&components->trees, tree, targets);
+
+	while (count-- > 0) {
+		if (skip != NULL && mu_bit(skip, targets[count]))
+			continue;
+		if (!described) {
+			__builtin_prefetch(&components->of[targets[count]]);
+			continue;
+		}
+		number = components->of[targets[count]];
+		__builtin_prefetch(&components->all[number], 1);
+		if (components->paths != NULL)
+			__builtin_prefetch(&components->paths[number]);
+	}
+}
+
+/*
+ * The same before the trees of component I of COUNT are visited: the I-th of
+ * LIST or, if that is NULL, that number. Called for each I; STEPS is as
+ * MU_AHEAD.
+ */
+MU_AHEAD_INLINE void
+mu_ahead_visit(const struct mu_components *components, const uint32_t *list,
+    uint32_t i, uint32_t count, uint32_t steps)
+{
+	const struct mu_component *all = components->all, *one[5];
+	const struct mu_lost *lost = components->trees.lost;
+	uint32_t cell, far, left = count - i;
+
+	if (lost->cells == NULL || components->trees.of != NULL)
+		return;
+	for (far = 1; far < 5; far++) {
+		one[far] = NULL;
+		if (left <= far * steps)
+			continue;
+		one[far] = &all[list != NULL ? list[i + far * steps]
+					     : i + far * steps];
+		if (far < 4 && one[far]->complete)
+			one[far] = NULL;
+	}
+	if (one[4] != NULL && list != NULL)
+		__builtin_prefetch(one[4]);
+	else if (one[4] != NULL && !one[4]->complete)
+		__builtin_prefetch(&lost->cells[one[4]->lowest]);
+	if (one[3] != NULL && list != NULL)
+		__builtin_prefetch(&lost->cells[one[3]->lowest]);
+	if (one[3] != NULL && list == NULL) {
+		cell = lost->cells[one[3]->lowest];
+		if (cell - 1 < MU_CELL_READ - 1)
+			__builtin_prefetch(&lost->graph->targets[cell - 1]);
+	}
+	if (one[2] != NULL)
+		mu_ahead_edges(components, one[2]->lowest, NULL, false);
+	if (one[1] != NULL)
+		mu_ahead_edges(components, one[1]->lowest, NULL, true);
+}
+
+#endif
