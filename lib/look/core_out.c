@@ -500,7 +500,7 @@ mu_core_out_write(struct mu_core_out *core, const struct mu_snapshot *snap,
 		fail(&writing, E2BIG);
 	if (core->packed)
 		mu_bytes_out_open(&writing.packed, core->fd, false);
-	if (core->error == 0)
+	if (core->error == 0 && segments != NULL)
 		write_unlocked(&writing, segments, unlock, subject);
 	if (core->error == 0)
 		end(&writing);

@@ -64,8 +64,7 @@ add_look(struct mu_text *text, const struct MemunreachableLook *look)
 		    look->live_bytes, look->live_blocks, look->lost_bytes,
 		    look->lost_blocks, look->free_bytes);
 	mu_text_add(text, ",\"pause_ns\":%zu", (size_t)look->pause_ns);
-	add_string(
-	    text, "status", mu_status_word(look->status));
+	add_string(text, "status", mu_status_word(look->status));
 	add_string(text, "reason", look->reason);
 	mu_text_add(text, "}\n");
 }

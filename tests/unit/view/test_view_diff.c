@@ -93,9 +93,9 @@ static char *
 written(size_t limit)
 {
 	static const struct mu_location places[] = { { .module = "/bin/prog",
-							    .function = "make",
-							    .file = "make.c",
-							    .line = 3 },
+							 .function = "make",
+							 .file = "make.c",
+							 .line = 3 },
 		{ .module = "/bin/prog", .offset = 0x12 } };
 	struct mu_named named[] = { { &places[0], NULL },
 		{ &places[1], NULL } };
