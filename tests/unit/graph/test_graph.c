@@ -117,6 +117,32 @@ expect_same_edges(unsigned count)
 	folding_heap.blocks.workers = NULL;
 }
 
+/* Every third block is free: what is left in it belongs to none before it. */
+TEST(words_between_blocks)
+{
+	struct mu_span *span;
+	size_t i, words, live = 0;
+	uint32_t number;
+
+	folding_open_heap(FAKE_SPAN, 1 << 20);
+	for (i = 0; i < NODES / 10; i++)
+		blocks[i] = folding_node(3 + i % 9);
+	span = &folding_heap.blocks.spans[0];
+	for (i = 0; i + 3 < NODES / 10; i++) {
+		blocks[i][1] = blocks[3 - i % 3 + i]; /* not free */
+		words = fake_usable(&folding_heap, (3 + i % 9) * W) / W;
+		blocks[i][words] = blocks[0]; /* where malloc has a size */
+		live += i % 3 != 1;
+		if (i % 3 == 1) {
+			blocks[i][1] = blocks[2];
+			mu_span_clear(span, (uintptr_t)blocks[i]);
+		}
+	}
+	make_lost((size_t)1 << 30);
+	for (number = 0; number < live; number++)
+		ck_assert_uint_eq(count_edges(number, NULL), 1);
+}
+
 TEST_LOOP(same_edges, 1, 5)
 {
 	make_graph();
