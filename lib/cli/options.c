@@ -523,8 +523,7 @@ check_watch(const struct parse *parse)
 {
 	const struct mu_cli_options *options = parse->options;
 	struct mu_why *why = parse->why;
-	int given =
-	    (options->pid != 0 || options->watch.search.name != NULL) +
+	int given = (options->pid != 0 || options->watch.search.name != NULL) +
 	    (options->command != NULL) + (options->watch.from != NULL);
 
 	if (!options->watch.wanted)

@@ -13,7 +13,7 @@
  * Set the stack pointer of THREAD, which has called _exit(), to where exit()
  * was called, if it is in that. Memory is from ARENA.
  */
-void mu_unnamed_exit_find(struct mu_snapshot *snap, struct mu_thread *thread,
-    struct mu_arena *arena);
+void mu_unnamed_exit_find(
+    struct mu_snapshot *snap, struct mu_thread *thread, struct mu_arena *arena);
 
 #endif

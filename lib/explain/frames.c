@@ -41,8 +41,7 @@ saved_at(const struct mu_snapshot *snap, uintptr_t cfa, int32_t offset)
 {
 	uintptr_t word;
 
-	return mu_snapshot_word(
-		   snap, cfa + (uintptr_t)(intptr_t)offset, &word)
+	return mu_snapshot_word(snap, cfa + (uintptr_t)(intptr_t)offset, &word)
 	    ? word
 	    : 0;
 }

@@ -236,8 +236,7 @@ mu_in_place_find_room(struct mu_image *image, struct mu_in_place_room *room)
 {
 	char *memory;
 
-	room->size =
-	    (image->sweeper.budget.private * 2 + TABLES) & -ALIGNMENT;
+	room->size = (image->sweeper.budget.private * 2 + TABLES) & -ALIGNMENT;
 	memory = mu_arena_alloc(&image->job.arena, 1,
 	    ALIGNMENT + room->size + MU_IN_PLACE_SIGNAL_STACK);
 	if (memory == NULL)

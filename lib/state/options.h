@@ -115,7 +115,7 @@ enum mu_unchecked {
 #define MU_OPTION_unchecked(name) enum mu_unchecked name
 #define MU_OPTION_count(name) size_t name
 #define MU_OPTION_workers(name) size_t name /* 0 to 64 */
-#define MU_OPTION_mask(name) uint64_t name /* has MU_OPTION_MASK_MIN */
+#define MU_OPTION_mask(name) uint64_t name  /* has MU_OPTION_MASK_MIN */
 #define MU_OPTION_stop(name) enum mu_stop_option name
 
 /*

@@ -472,7 +472,7 @@ mu_tree_build(struct mu_tree *tree, const struct mu_records *records, bool own,
 		read_records(&builder, sorted);
 	free(builder.branches);
 	free(sorted);
-	built = !builder.no_memory && finish(tree, limit);
+	built = !builder.no_memory && tree->count > 0 && finish(tree, limit);
 	return built;
 }
 

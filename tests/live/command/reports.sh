@@ -107,6 +107,7 @@ int main(void)
 END
 ${CC:-cc} -O0 -w -o "$work/many" "$work/many.c" || exit 1
 "$command" -q --save="$work/look" -- "$work/many" 2>"$work/answer"
+# shellcheck disable=SC2086 # words
 "$python" - "$command" "$work" $formats pprof json html \
 	>"$work/read" 2>&1 <<'END' || fail "$(cat "$work/read")"
 import os, subprocess, sys

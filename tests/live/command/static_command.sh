@@ -78,7 +78,6 @@ name='a process'
 "$work/loses" wait &
 pid=$!
 pids=$pid
-# shellcheck disable=SC2317 # called by await
 waits() {
 	grep -q '^State:.S' "/proc/$1/status" && grep -q heap "/proc/$1/maps"
 }

@@ -42,9 +42,9 @@ of_tree() {
 		echo "SKIPPED: lint: no clang-format"
 	fi
 	if have shellcheck; then
-		# All at once: some say what others use.
+		# All at once: some say what others use. SC2317: await calls functions.
 		# shellcheck disable=SC2046
-		shellcheck $(git ls-files '*.sh' '*.inc') .ci/run || bad=1
+		shellcheck -e SC2317 $(git ls-files '*.sh' '*.inc') .ci/run || bad=1
 	else
 		echo "SKIPPED: lint: no shellcheck"
 	fi

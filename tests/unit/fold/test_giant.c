@@ -40,8 +40,8 @@ find(struct mu_components *components, struct mu_lost *lost)
 	components->deadline = &deadline;
 	ck_assert_int_eq(
 	    mu_components_sum_retained(components, &folding_heap.arena), MU_OK);
-	ck_assert_int_eq(mu_components_sum_owners(
-			     components, SIZE_MAX, &folding_heap.arena),
+	ck_assert_int_eq(
+	    mu_components_sum_owners(components, SIZE_MAX, &folding_heap.arena),
 	    MU_OK);
 }
 

@@ -15,8 +15,8 @@ static volatile uintptr_t hidden;
 static __attribute__((noinline)) void
 hold(int prot, int flags)
 {
-	uintptr_t *words = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
-	    flags | MAP_ANONYMOUS, -1, 0);
+	uintptr_t *words = mmap(
+	    NULL, SIZE, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
 
 	if (words == MAP_FAILED)
 		exit(1);
