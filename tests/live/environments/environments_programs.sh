@@ -36,6 +36,11 @@ shell() {
 	have setsid "setsid" && shell "setsid" 'setsid -w "$0"'
 	have setarch "setarch" &&
 		shell "the same addresses each time" 'setarch -R "$0"'
+	[ -w /dev/shm ] && shell "library in /dev/shm" '
+		copy=/dev/shm/memunreachable-$$.so
+		cp "'"$build"'/libmemunreachable.so.0" "$copy"
+		LD_PRELOAD=$copy "$0"
+		rm "$copy"'
 }
 
 # Its parent has ended before its pass; no process waits for it.

@@ -184,6 +184,26 @@ TEST(shared)
 }
 
 /* By device number, whatever the name says; but a device node is none. */
+/* Private mappings of files that others write to; not a program's code. */
+TEST(views)
+{
+	struct mu_mapping mapping = {
+		.range = { 0x1000, 0x3000 },
+		.readable = true,
+		.inode = 7,
+		.name = "/memfd:x (deleted)",
+	};
+
+	ck_assert(mu_mapping_is_view(&mapping));
+	mapping.name = "/dev/shm/x";
+	ck_assert(mu_mapping_is_view(&mapping));
+	mapping.executable = true;
+	ck_assert(!mu_mapping_is_view(&mapping));
+	mapping.executable = false;
+	mapping.name = "/tmp/x";
+	ck_assert(!mu_mapping_is_view(&mapping));
+}
+
 TEST(shared_on_tmpfs)
 {
 	struct mu_mapping made = mapping("/srv/data (deleted)", 7, true);
