@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/command/end_report.h"
+#include "lib/command/environment.h"
 #include "lib/command/file.h"
 #include "lib/command/run.h"
 #include "lib/command/unpreload.h"
@@ -180,6 +181,18 @@ is_our_user(pid_t pid)
 	    (int64_t)geteuid();
 }
 
+/* Without --children the names are gone from the environment. */
+static void
+preload_again(const struct mu_command_run *run, pid_t pid)
+{
+	char *names =
+	    mu_command_environment_preload(NULL, run->recorder, run->library);
+
+	if (names != NULL && run->library[0] != '\0' && !run->options->children)
+		mu_command_preload_again(pid, names);
+	free(names);
+}
+
 /*
  * trace.became: a program that would fail with our libraries, or under a
  * tracer, as LeakSanitizer does, runs without them.
@@ -198,8 +211,10 @@ take_exec(void *ctx, pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
 	mu_proc_program(pid, program, sizeof(program));
 	status = mu_command_file_check_run(path, program, &why);
-	if (status == MU_OK)
+	if (status == MU_OK) {
+		preload_again(run, pid);
 		return true;
+	}
 	mu_command_unpreload(pid, run->library, run->recorder);
 	show_unchecked(run, pid, program, status, &why);
 	run->end->unchecked = true;

@@ -75,7 +75,7 @@ add_options(FILE *out, const struct mu_cli_options *options)
 char *
 mu_command_environment_options(const char *earlier,
     const struct mu_cli_options *options, const char *log_path,
-    const char *answer_path, pid_t tracer, pid_t only_pid)
+    const char *answer_path, pid_t tracer, pid_t only_pid, size_t preloaded)
 {
 	char quote = strchr(log_path, '\'') == NULL ? '\'' : '"';
 	size_t length = 0;
@@ -96,6 +96,8 @@ mu_command_environment_options(const char *earlier,
 	if (answer_path != NULL)
 		fprintf(out, ":answer_path=%c%s%c:tracer=%d", quote,
 		    answer_path, quote, (int)tracer);
+	if (answer_path != NULL && only_pid != 0)
+		fprintf(out, ":preloaded=%zu", preloaded);
 	fprintf(out, ":only_pid=%d", (int)only_pid);
 	failed = ferror(out);
 	if (fclose(out) != 0 || failed) {

@@ -29,11 +29,12 @@ char *mu_command_environment_recorder(
  * MEMUNREACHABLE_OPTIONS: EARLIER options, followed by those of the command
  * line, which win. The log goes to LOG_PATH.PID, results go to ANSWER_PATH.PID
  * (NULL: to the log), and process TRACER stops the threads. ONLY_PID is the
- * only process that reports; 0: all do. The caller frees the result; NULL: no
- * memory, or LOG_PATH contains both kinds of quotes.
+ * only process that reports, and its children do not inherit the last PRELOADED
+ * bytes of LD_PRELOAD; 0: all do. The caller frees the result; NULL: no memory,
+ * or LOG_PATH contains both kinds of quotes.
  */
 char *mu_command_environment_options(const char *earlier,
     const struct mu_cli_options *options, const char *log_path,
-    const char *answer_path, pid_t tracer, pid_t only_pid);
+    const char *answer_path, pid_t tracer, pid_t only_pid, size_t preloaded);
 
 #endif

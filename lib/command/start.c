@@ -129,14 +129,16 @@ static bool
 set_environment(const struct mu_command_run *run, bool traced)
 {
 	const struct mu_cli_options *options = run->options;
+	char *ours =
+	    mu_command_environment_preload(NULL, run->recorder, run->library);
 	char *preload = mu_command_environment_preload(
 	    getenv("LD_PRELOAD"), run->recorder, run->library);
-	char *words =
-	    mu_command_environment_options(getenv("MEMUNREACHABLE_OPTIONS"),
-		options, run->report.path, traced ? run->report.answers : NULL,
-		getppid(), options->children ? 0 : getpid());
+	char *words = mu_command_environment_options(
+	    getenv("MEMUNREACHABLE_OPTIONS"), options, run->report.path,
+	    traced ? run->report.answers : NULL, getppid(),
+	    options->children ? 0 : getpid(), ours == NULL ? 0 : strlen(ours));
 
-	return preload != NULL && words != NULL &&
+	return ours != NULL && preload != NULL && words != NULL &&
 	    setenv("LD_PRELOAD", preload, 1) == 0 &&
 	    setenv("MEMUNREACHABLE_OPTIONS", words, 1) == 0 &&
 	    (!options->backtrace || record(options));

@@ -40,6 +40,14 @@ find_environment(pid_t pid, struct mu_range *range)
 	return true;
 }
 
+/* True if the LENGTH bytes at AT are separated from the rest of the list. */
+static bool
+is_apart(const char *begin, const char *end, const char *at, size_t length)
+{
+	return (at == begin || at[-1] == ':' || at[-1] == ' ') &&
+	    (at + length >= end || at[length] == ':' || at[length] == ' ');
+}
+
 /* Overwrite NAME in the list [AT, END), which is at ADDRESS. */
 static void
 remove_name(
@@ -49,9 +57,7 @@ remove_name(
 	char *begin = at;
 
 	for (; length > 0 && (at = strstr(at, name)) != NULL; at += length) {
-		if ((at > begin && at[-1] != ':' && at[-1] != ' ') ||
-		    (at + length < end && at[length] != ':' &&
-			at[length] != ' '))
+		if (!is_apart(begin, end, at, length))
 			continue;
 		for (i = 0; i < length; i++)
 			at[i] = ':';
@@ -61,27 +67,52 @@ remove_name(
 	}
 }
 
+/* Put NAME at the end of the list [AT, END), for as many colons in it. */
 static void
-edit(int memory, struct mu_range range, char *text, const char *library,
-    const char *recorder)
+put_name(int memory, char *at, char *end, uintptr_t address, const char *name)
+{
+	size_t length = strlen(name);
+	char *begin = at;
+
+	while (at < end &&
+	    (strspn(at, ":") < length || !is_apart(begin, end, at, length)))
+		at++;
+	if (at == end)
+		return;
+	if (at + length < end) {
+		memmove(at, at + length + 1, (size_t)(end - at) - length - 1);
+		end[-(ptrdiff_t)length - 1] = ':';
+	}
+	memcpy(end - length, name, length);
+	(void)!pwrite(memory, begin, (size_t)(end - begin), (off_t)address);
+}
+
+struct edit {
+	void (*apply)(int memory, char *at, char *end, uintptr_t address,
+	    const char *name);
+	const char *names[2];
+};
+
+/* To the lists in TEXT, which is what RANGE has. */
+static void
+apply(const struct edit *edit, int memory, struct mu_range range, char *text)
 {
 	char *at = text, *end = text + mu_range_size(range), *value;
-	uintptr_t address;
+	size_t i;
 
 	for (; at < end; at += strlen(at) + 1) {
 		if (strncmp(at, VARIABLE, strlen(VARIABLE)) != 0)
 			continue;
 		value = at + strlen(VARIABLE);
-		address = range.begin + (uintptr_t)(value - text);
-		remove_name(
-		    memory, value, value + strlen(value), address, library);
-		remove_name(
-		    memory, value, value + strlen(value), address, recorder);
+		for (i = 0; i < 2 && edit->names[i] != NULL; i++)
+			edit->apply(memory, value, value + strlen(value),
+			    range.begin + (uintptr_t)(value - text),
+			    edit->names[i]);
 	}
 }
 
-void
-mu_command_unpreload(pid_t pid, const char *library, const char *recorder)
+static void
+edit_environment(pid_t pid, const struct edit *edit)
 {
 	struct mu_range range;
 	char path[64], *text;
@@ -96,8 +127,24 @@ mu_command_unpreload(pid_t pid, const char *library, const char *recorder)
 	text = calloc(1, size + 1);
 	if (memory >= 0 && text != NULL &&
 	    pread(memory, text, size, (off_t)range.begin) == (ssize_t)size)
-		edit(memory, range, text, library, recorder);
+		apply(edit, memory, range, text);
 	free(text);
 	if (memory >= 0)
 		close(memory);
+}
+
+void
+mu_command_unpreload(pid_t pid, const char *library, const char *recorder)
+{
+	const struct edit edit = { remove_name, { library, recorder } };
+
+	edit_environment(pid, &edit);
+}
+
+void
+mu_command_preload_again(pid_t pid, const char *names)
+{
+	const struct edit edit = { put_name, { names } };
+
+	edit_environment(pid, &edit);
 }

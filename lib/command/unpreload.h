@@ -1,6 +1,6 @@
 /*
  * Take our libraries out of the environment of a program that has just been
- * executed, before its dynamic linker runs.
+ * executed, before its dynamic linker runs, or put them into it.
  *
  * musl's linker ends a program that it preloads a library of glibc into; a
  * sanitizer ends one in which it is not the first library.
@@ -17,5 +17,11 @@
  * PID's environment by colons. PID is stopped at its execve().
  */
 void mu_command_unpreload(pid_t pid, const char *library, const char *recorder);
+
+/*
+ * The opposite, for NAMES, the last ones of LD_PRELOAD, in whose place the
+ * library of the program before has left colons: see lib/pass/startup.c.
+ */
+void mu_command_preload_again(pid_t pid, const char *names);
 
 #endif

@@ -1,6 +1,7 @@
 #include "lib/pass/startup.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
@@ -48,11 +49,27 @@ check_at_end(void)
 	    at_quick_exit(mu_exit_check_at_quick_exit) == 0;
 }
 
+/*
+ * Programs that this one starts are not checked, and some would not start with
+ * our libraries. If this process executes one memunreachable(1) puts the names
+ * back, so these keep their length.
+ */
+static void
+clear_preload(size_t length)
+{
+	char *value = getenv("LD_PRELOAD");
+
+	if (value != NULL && strlen(value) >= length)
+		memset(value + strlen(value) - length, ':', length);
+}
+
 static void
 obey(struct mu_options *options, struct mu_text *words)
 {
 	int error = 0;
 
+	if (options->preloaded != 0 && mu_exit_check_concerns(options))
+		clear_preload(options->preloaded);
 	if (options->help)
 		mu_options_help(words);
 	if (options->signal != 0 && mu_exit_check_concerns(options))

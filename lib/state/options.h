@@ -70,6 +70,9 @@ enum mu_unchecked {
 	X(count, tracer, 0,                                                 \
 	    "this process, which traces us, stops our threads for a pass:"  \
 	    " memunreachable(1); 0: none")                                  \
+	X(count, preloaded, 0,                                              \
+	    "bytes at the end of LD_PRELOAD that children do not inherit,"  \
+	    " for memunreachable(1)")                                       \
 	X(path, answer_path, "",                                            \
 	    "at_exit writes no report but what it found to FILE.<pid>, for" \
 	    " memunreachable(1)")                                           \

@@ -166,9 +166,29 @@ sanitized libtsan -fsanitize=thread
 if ${CC:-cc} -fsanitize=address -o "$work/asan" "$work/none.c" 2>/dev/null; then
 	run 3 -- "$work/asan"
 	has "$err" "has AddressSanitizer"
+	# Children do not inherit what they would not start with.
+	run 0 -- sh -c "'$work/asan'"
+	run 0 --backtrace -- sh -c "'$work/asan'"
 else
 	echo "SKIPPED: program_kinds: no AddressSanitizer"
 fi
+
+name='a program that the command becomes has our libraries again'
+cat >"$work/lost.c" <<'END'
+#include <stdlib.h>
+int main(void)
+{
+	return malloc(40) == NULL;
+}
+END
+${CC:-cc} -w -o "$work/lost" "$work/lost.c" || exit 1
+for list in '"$LD_PRELOAD"' '"$LD_PRELOAD:libm.so.6"' '"libm.so.6 $LD_PRELOAD"'
+do
+	LD_PRELOAD=libdl.so.2 run 23 --backtrace -- sh -c "LD_PRELOAD=$list
+	    exec sh -c 'exec $work/lost'"
+	has "$err" '#00  pc'
+	has_no "$err" 'ld.so'
+done
 
 # The dynamic linker waits for the file name that it is to load.
 name='a program that has only begun'

@@ -76,25 +76,25 @@ TEST(only_what_was_given)
 	char *text;
 
 	text = mu_command_environment_options(
-	    NULL, &options, "/tmp/r", NULL, 1, 4711);
+	    NULL, &options, "/tmp/r", NULL, 1, 4711, 30);
 	ck_assert_str_eq(
 	    text, "at_exit=1:log_records=1:log_path='/tmp/r':only_pid=4711");
 	free(text);
 	/* By another option: a baseline has all groups. */
 	options.limit = 10000;
 	text = mu_command_environment_options(
-	    NULL, &options, "/tmp/r", NULL, 1, 4711);
+	    NULL, &options, "/tmp/r", NULL, 1, 4711, 30);
 	ck_assert_str_eq(text,
 	    "at_exit=1:log_records=1:max_leaks=10000:log_path='/tmp/r':only_pid=4711");
 	free(text);
 	options.limit = 100;
 	text = mu_command_environment_options(
-	    "exitcode=99:at_exit=0", &options, "/it's", NULL, 1, 0);
+	    "exitcode=99:at_exit=0", &options, "/it's", NULL, 1, 0, 30);
 	ck_assert_str_eq(text,
 	    "exitcode=99:at_exit=0:at_exit=1:log_records=1:log_path=\"/it's\":only_pid=0");
 	free(text);
-	ck_assert_ptr_null(
-	    mu_command_environment_options(NULL, &options, "'\"", NULL, 1, 0));
+	ck_assert_ptr_null(mu_command_environment_options(
+	    NULL, &options, "'\"", NULL, 1, 0, 30));
 }
 
 /* The library's own parser finds nothing to warn of. */
@@ -114,7 +114,7 @@ TEST(library_understands)
 	char *text;
 
 	text = mu_command_environment_options("verbosity=1", &options,
-	    "/tmp/a:b c/r", "/tmp/a:b c/a", 4712, 4711);
+	    "/tmp/a:b c/r", "/tmp/a:b c/a", 4712, 4711, 30);
 	mu_options_default(&parsed);
 	mu_options_parse(&parsed, text, &warnings);
 	ck_assert_str_eq(words, "");
@@ -130,6 +130,7 @@ TEST(library_understands)
 	ck_assert_str_eq(parsed.answer_path, "/tmp/a:b c/a");
 	ck_assert_uint_eq(parsed.tracer, 4712);
 	ck_assert_uint_eq(parsed.only_pid, 4711);
+	ck_assert_uint_eq(parsed.preloaded, 30);
 	free(text);
 }
 
