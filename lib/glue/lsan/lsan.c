@@ -194,21 +194,18 @@ check(const struct lsan_options *options)
 	return lost.entries > 0;
 }
 
-/* A check that has found leaks is the last one that ends the program. */
-static bool reported;
+/* As in LeakSanitizer, the first one takes the place of that at the end. */
+static bool checked;
 
 void
 __lsan_do_leak_check(void)
 {
 	struct lsan_options options;
 
-	if (__atomic_load_n(&reported, __ATOMIC_ACQUIRE))
+	if (__atomic_exchange_n(&checked, true, __ATOMIC_ACQ_REL))
 		return;
 	lsan_options_read(&options);
-	if (!check(&options))
-		return;
-	__atomic_store_n(&reported, true, __ATOMIC_RELEASE);
-	if (options.exitcode == 0)
+	if (!check(&options) || options.exitcode == 0)
 		return;
 	fflush(NULL);
 	_exit(options.exitcode);

@@ -48,6 +48,8 @@ ends 0 link_turned_off
 [ ! -s "$work/err" ] || fail "words on standard error"
 ends 23 do_leak_check_override
 has_no "$work/err" 'not reached'
+# What is lost behind the first check is not looked for.
+ends 0 do_leak_check_early
 ends 0 recoverable_leak_check
 [ "$(grep -c 'ERROR: LeakSanitizer' "$work/err")" -eq 2 ] ||
 	fail "not two reports"

@@ -143,7 +143,7 @@ main(int argc, char **argv)
 		register_root_region(true);
 	else if (name == "recoverable_leak_check")
 		return recoverable();
-	else if (name != "clean")
+	else if (name != "clean" && name != "do_leak_check_early")
 		lose(1337);
 	if (name == "suppressions_default")
 		suppressions = "# these\nleak:^lose$\n";
@@ -153,6 +153,12 @@ main(int argc, char **argv)
 	if (name == "do_leak_check_override") {
 		__lsan_do_leak_check();
 		fprintf(stderr, "not reached\n");
+	}
+	if (name == "do_leak_check_early") {
+		__lsan_do_leak_check();
+		lose(1337);
+		scrub();
+		__lsan_do_leak_check();
 	}
 	return 0;
 }
