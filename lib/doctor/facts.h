@@ -40,9 +40,8 @@ struct mu_doctor_target {
 	char name[32];
 	char program[256]; /* "" = cannot be read */
 	char state;        /* as in /proc/PID/stat; 0 = not known */
-	bool is_kernel;
+	bool is_kernel, is_frozen;
 	size_t threads, sleeping; /* in uninterruptible sleep for 60 ms */
-	bool is_frozen;
 	size_t ended_calls; /* threads in a call that every stop interrupts */
 	struct mu_refusal_facts refusal;
 	int mem_error; /* positive errno of opening /proc/PID/mem */
@@ -65,10 +64,10 @@ struct mu_doctor_target {
 	uint64_t max_pause_ns;   /* set by the caller */
 	uint64_t copy_ns;        /* how long making a copy would stop it */
 	struct mu_forked forked; /* what the copy would have */
-	bool fork_waits;         /* maybe, for a userfaultfd */
 	uint64_t resident, data; /* bytes: VmRSS, VmData */
 	enum mu_status has_room; /* for a copy, in its memory cgroup */
 	struct mu_why room_why;  /* if there is none */
+	bool fork_waits;         /* maybe, for a userfaultfd */
 	bool tight;              /* a copy may have to be given up */
 	uint64_t left, need;     /* bytes; in the worst case */
 	enum mu_symbols_detail detail; /* of the main program */
