@@ -377,7 +377,7 @@ static struct rank *
 rank_nodes(
     const struct mu_tree *tree, int (*compare)(const void *a, const void *b))
 {
-	struct rank *ranks = calloc(tree->count, sizeof(*ranks));
+	struct rank *ranks = calloc(tree->count + 1, sizeof(*ranks));
 	const struct mu_tree_node *node;
 	size_t i;
 
@@ -419,7 +419,7 @@ order_children(struct mu_tree *tree, const struct rank *ranks)
 	struct mu_tree_node *node, *parent;
 	size_t i, first = 0;
 
-	tree->order = calloc(tree->count, sizeof(*tree->order));
+	tree->order = calloc(tree->count + 1, sizeof(*tree->order));
 	if (tree->order == NULL)
 		return false;
 	for (i = 1; i < tree->count; i++)
