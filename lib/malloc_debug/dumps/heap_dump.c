@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 
 #include "include/mu/report_file.h"
@@ -24,6 +25,8 @@
 #include "mu/arena.h"
 #include "mu/sys.h"
 #include "mu/text.h"
+
+#define MOST_DUMPS 9999 /* of one name; then the last one is replaced */
 
 struct frame_name {
 	uintptr_t address;    /* 0 = the entry is free */
@@ -343,14 +346,42 @@ heap_dump(const char *name)
 	return error == 0;
 }
 
+/* A dump of ours, of this process or of an earlier one with its number. */
+static bool
+is_dump(const char *name)
+{
+	struct stat status = { 0 };
+
+	return mu_sys4(SYS_newfstatat, AT_FDCWD, (long)name, (long)&status,
+		   AT_SYMLINK_NOFOLLOW) == 0 &&
+	    S_ISREG(status.st_mode) &&
+	    status.st_uid == (uid_t)mu_sys0(SYS_geteuid);
+}
+
+/*
+ * PREFIX.PID KIND.txt as Android names it, or the first name with a number that
+ * replaces no earlier dump.
+ */
+static void
+name_dump(char name[PATH_MAX], const char *kind)
+{
+	int pid = watch_bare_program();
+	unsigned number;
+
+	mu_text_format(name, PATH_MAX, "%s.%d%s.txt",
+	    recorder_options.dump_prefix, pid, kind);
+	for (number = 2; number <= MOST_DUMPS && is_dump(name); number++)
+		mu_text_format(name, PATH_MAX, "%s.%d%s.%u.txt",
+		    recorder_options.dump_prefix, pid, kind, number);
+}
+
 void
 heap_dump_on_signal(void)
 {
 	char name[PATH_MAX];
 
 	guards_check_live();
-	mu_text_format(name, sizeof(name), "%s.%d.txt",
-	    recorder_options.dump_prefix, watch_bare_program());
+	name_dump(name, "");
 	heap_dump(name);
 }
 
@@ -361,7 +392,6 @@ heap_dump_at_exit(void)
 
 	if (!recorder_options.backtrace || !recorder_options.dump_on_exit)
 		return;
-	mu_text_format(name, sizeof(name), "%s.%d.exit.txt",
-	    recorder_options.dump_prefix, watch_bare_program());
+	name_dump(name, ".exit");
 	heap_dump(name);
 }

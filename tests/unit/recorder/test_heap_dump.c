@@ -118,17 +118,12 @@ TEST(empty)
 	skip(skip_head(dumped(), 0, 0), "MAPS\n");
 }
 
-TEST(mode_and_replacement)
+TEST(mode)
 {
 	struct stat status;
-	FILE *old = fopen(name, "w");
-	size_t i;
 
-	for (i = 0; i < 100000; i++)
-		fputs("old ", old);
-	fclose(old);
 	umask(0);
-	ck_assert_ptr_null(strstr(dumped(), "old old"));
+	dumped();
 	ck_assert_int_eq(stat(name, &status), 0);
 	ck_assert_int_eq(status.st_mode & 07777, 0600);
 }
@@ -145,6 +140,27 @@ TEST(unable)
 	    "malloc_debug: Unable to create file: /not/there/heap.%d.txt\n",
 	    (int)getpid());
 	ck_assert_str_eq(captured_stderr_end(&captured), line);
+}
+
+/* A later dump has a number, and each has what there was at its time. */
+TEST(none_is_replaced)
+{
+	static const size_t totals[] = { 8, 24, 48 };
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		made(
+		    totals[i] - (i == 0 ? 0 : totals[i - 1]), 0x1000 + i, 1, 0);
+		if (i > 0)
+			snprintf(name, sizeof(name), "%s.%d.%zu.txt", prefix,
+			    (int)getpid(), i + 1);
+		skip_head(dumped(), totals[i], i + 1);
+	}
+	snprintf(name, sizeof(name), "%s.%d.txt", prefix, (int)getpid());
+	skip_head(folder_read(name, text, sizeof(text)), 8, 1);
+	/* The name is free again. */
+	ck_assert_int_eq(unlink(name), 0);
+	skip_head(dumped(), 48, 3);
 }
 
 TEST(at_exit)
@@ -169,6 +185,11 @@ TEST(at_exit)
 	/* Nothing is left beside it. */
 	snprintf(file, sizeof(file), "test $(ls %s | wc -l) = 1", directory);
 	ck_assert_int_eq(system(file), 0);
+	captured_stderr_begin(&captured);
+	heap_dump_at_exit();
+	captured_stderr_end(&captured);
+	snprintf(file, sizeof(file), "%s.%d.exit.2.txt", prefix, (int)getpid());
+	skip_head(folder_read(file, text, sizeof(text)), 8, 1);
 }
 
 __attribute__((noinline, visibility("default"))) void
