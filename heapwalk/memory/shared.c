@@ -99,6 +99,22 @@ copy(struct taking *taking, const struct mu_mapping *mapping, char *to)
 	return true;
 }
 
+/*
+ * Code stays executable: it may be ours, where the program or its libraries lie
+ * in /dev/shm or a memfd. mremap() replaces it at once.
+ */
+static bool
+keep_executable(const struct mu_mapping *mapping, long copy, size_t size)
+{
+	int protection = PROT_READ | PROT_EXEC;
+
+	if (!mapping->executable || mapping->shared)
+		return true;
+	if (mapping->writable)
+		protection |= PROT_WRITE;
+	return mu_sys3(SYS_mprotect, copy, (long)size, protection) == 0;
+}
+
 /* Replace MAPPING by private memory: with its contents, or EMPTY. */
 static bool
 replace(struct taking *taking, const struct mu_mapping *mapping, bool empty)
@@ -114,6 +130,7 @@ replace(struct taking *taking, const struct mu_mapping *mapping, bool empty)
 	if (size >= HUGE_BYTES)
 		mu_sys3(SYS_madvise, at, (long)size, MADV_HUGEPAGE);
 	if (copy(taking, mapping, (char *)at) &&
+	    keep_executable(mapping, at, size) &&
 	    !mu_sys_failed(mu_syscall6(SYS_mremap, at, (long)size, (long)size,
 		MREMAP_MAYMOVE | MREMAP_FIXED, (long)mapping->range.begin, 0)))
 		return true;

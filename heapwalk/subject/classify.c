@@ -176,8 +176,8 @@ mu_mapping_is_view(const struct mu_mapping *mapping)
 {
 	static const char *const memory[] = { "/memfd:", "/dev/shm/" };
 
-	return !mapping->shared && !mapping->executable &&
-	    mapping->inode != 0 && HAS_PREFIX(mapping->name, memory);
+	return !mapping->shared && mapping->inode != 0 &&
+	    HAS_PREFIX(mapping->name, memory);
 }
 
 bool

@@ -71,8 +71,7 @@ bool mu_mapping_is_shared_memory(
  * True for a private mapping of a file in memory that programs change by
  * write() or through another mapping: each of its pages changes too, until it
  * is first written through this mapping. Files of other tmpfs mounts are
- * excluded: those that are mapped privately are programs and libraries. So is
- * code, which may be the code that asks: a copy of it would not be executable.
+ * excluded: those that are mapped privately are programs and libraries.
  */
 bool mu_mapping_is_view(const struct mu_mapping *mapping);
 

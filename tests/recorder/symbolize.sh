@@ -142,7 +142,7 @@ same_text
 name='what the command gets'
 stand_in "env >$work/env; grep ^Sig /proc/self/status >$work/signals
 ls /proc/self/fd >$work/fds; cat"
-LEAKTRACER_NO=1 MEMUNREACHABLE_NO=1 WANTED=1 elsewhere 0 \
+LEAKTRACER_NOBANNER=1 MEMUNREACHABLE_NO=1 WANTED=1 elsewhere 0 \
 	'backtrace leak_track' "$work/lib/recorder.so" \
 	sh -c 'trap "" HUP INT CHLD; exec 7</dev/null; exec "$1"' sh "$leaky"
 PATH=$real

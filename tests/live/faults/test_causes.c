@@ -327,20 +327,42 @@ TEST_LOOP(collector_killed, 0, 8)
 }
 
 /* An expired deadline has its own status. */
-TEST_LOOP(collector_stopped, 0, 4)
+TEST_LOOP(collector_stopped, 0, 2)
 {
-	static const uint32_t requests[] = { PTRACE_SEIZE, PTRACE_GETREGSET,
-		PTRACE_DETACH, PTRACE_SEIZE };
 	const struct watched_call call = { .comm = "mu-collector",
 		.nr = SYS_ptrace,
 		.argument = 0,
 		.mask = ~0u,
-		.value = requests[_i],
+		.value = PTRACE_SEIZE,
 		.act = ACT_STOP,
-		.nth = _i < 3 ? 2 : 1 };
+		.nth = 2 - _i };
 
 	spoil(&call, false, MEMUNREACHABLE_TIMEOUT,
 	    "the collector did not finish in time", "; give it more time");
+}
+
+/* While threads are stopped it is killed after max_pause, for another one. */
+TEST_LOOP(collector_stopped_in_the_stop, 0, 2)
+{
+	const struct watched_call call = { .comm = "mu-collector",
+		.nr = SYS_ptrace,
+		.argument = 0,
+		.mask = ~0u,
+		.value = _i == 0 ? PTRACE_GETREGSET : PTRACE_DETACH,
+		.act = ACT_STOP,
+		.nth = 2 };
+	struct failing_pass failing = { .call = &call };
+	static struct belongings own;
+
+	mu_library.options.stop = MU_STOP_PTRACE;
+	belongings_begin(&own);
+	if (failing_pass_run(&failing)) {
+		ck_assert_msg(failing.acted, "the pass did not make the call");
+		ck_assert(failing.checked);
+		check_info(&failing.info, MEMUNREACHABLE_COMPLETE, "", "");
+		belongings_check(&own, &failing);
+	}
+	belongings_end(&own);
 }
 
 TEST_LOOP(no_sweeper, 0, 2)
