@@ -277,7 +277,9 @@ if [ -x "$work/lines" ]; then
 	is_named() {
 		is_called $pid watched || is_called $pid unwatched
 	}
-	start lines "$work/lines" watched
+	"$work/lines" watched >"$work/out" 2>&1 </dev/null &
+	pid=$!
+	pids="$pids $pid"
 	await is_named || fail "no userfaultfd, and no word of it"
 	if is_called $pid watched; then
 		says 0 'no copy .* a fork of it may wait for a userfaultfd' \
