@@ -198,6 +198,14 @@ judge_replaced(const struct mu_snapshot *snap, const struct mu_blocks *blocks,
 	    mu_path_base(where->name));
 }
 
+/* libc and our own libraries have no further allocator. */
+static bool
+has_none(const struct mu_mapping *mapping)
+{
+	return mu_libc_is_named(mapping) ||
+	    mu_starts_with(mu_path_base(mapping->name), "libmemunreachable");
+}
+
 /* Find a further allocator that is not called as malloc. */
 static enum mu_status
 judge_others(const struct mu_snapshot *snap, struct mu_why *why)
@@ -210,11 +218,9 @@ judge_others(const struct mu_snapshot *snap, struct mu_why *why)
 		    "this process also uses another allocator (%s), whose "
 		    "blocks were not checked",
 		    file);
-	/*
-	 * libc has none, and is half of the read-only data of a small program.
-	 */
+	/* These are most of the read-only data of a small program. */
 	for (i = 0; i < snap->num_mappings && name == NULL; i++)
-		if (!mu_libc_is_named(&snap->mappings[i]))
+		if (!has_none(&snap->mappings[i]))
 			name = mu_glibc_message_find(
 			    snap, &snap->mappings[i], false);
 	if (name == NULL)

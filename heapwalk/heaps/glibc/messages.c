@@ -142,22 +142,25 @@ stands_at(const struct message *message, const char *text, size_t at,
 	    memcmp(text + at + length, message->behind, behind) == 0;
 }
 
+/* The first of the MESSAGES that are anywhere in TEXT. */
 static const char *
-find_one(const char *text, size_t size, const char *word,
+find_first(const char *text, size_t size, const char *word,
     const struct message *messages, size_t count)
 {
 	struct needle needle = { word, strlen(word) };
+	const char *name = NULL;
 	size_t at, i;
 
-	for (at = needle_next(&needle, text, 0, size); at < size;
+	for (at = needle_next(&needle, text, 0, size); at < size && count > 0;
 	     at = needle_next(&needle, text, at + 1, size)) {
-		for (i = 0; i < count; i++) {
+		for (i = 0; i < count; i++)
 			if (stands_at(
-				&messages[i], text, at, size, needle.length))
-				return messages[i].name;
-		}
+				&messages[i], text, at, size, needle.length)) {
+				name = messages[i].name;
+				count = i;
+			}
 	}
-	return NULL;
+	return name;
 }
 
 /* True for a mapping of a program or library, not of a font or a locale. */
@@ -180,7 +183,7 @@ const char *
 mu_glibc_message_find(const struct mu_snapshot *snap,
     const struct mu_mapping *mapping, bool instead)
 {
-	size_t size = mu_range_size(mapping->range), i;
+	size_t size = mu_range_size(mapping->range);
 	const char *name, *text;
 
 	/* Since 2018 linkers separate read-only data from code. */
@@ -191,13 +194,12 @@ mu_glibc_message_find(const struct mu_snapshot *snap,
 	text = mu_snapshot_view(snap, mapping->range.begin, size);
 	if (text == NULL)
 		return NULL;
-	name = find_one(text, size, malloc_word, malloc_messages,
+	name = find_first(text, size, malloc_word, malloc_messages,
 	    instead ? sizeof(malloc_messages) / sizeof(*malloc_messages)
 		    : ALWAYS);
-	for (i = 0; instead && name == NULL &&
-	     i < sizeof(sanitizer_messages) / sizeof(*sanitizer_messages);
-	     i++)
-		name = find_one(
-		    text, size, sanitizer_word, &sanitizer_messages[i], 1);
+	if (instead && name == NULL)
+		name = find_first(text, size, sanitizer_word,
+		    sanitizer_messages,
+		    sizeof(sanitizer_messages) / sizeof(*sanitizer_messages));
 	return name;
 }
