@@ -300,7 +300,8 @@ not_read_in_time(struct mu_keeper *keeper)
 {
 	return mu_why(&keeper->result.why, MU_ERR_TIMEOUT,
 	    "process %d was not read in time" MU_CURE
-	    "give it more time (--timeout)",
+	    "give it more time (--timeout), or see whether the file"
+	    " systems of its files answer",
 	    keeper->target);
 }
 
