@@ -262,6 +262,16 @@ mu_sys_now_ns(void)
 	return (uint64_t)now.tv_sec * MU_NS_PER_SEC + (uint64_t)now.tv_nsec;
 }
 
+/* CLOCK_REALTIME in nanoseconds; 0 if the call is refused. */
+static inline uint64_t
+mu_sys_real_ns(void)
+{
+	struct timespec now = { 0, 0 };
+
+	mu_sys2(SYS_clock_gettime, CLOCK_REALTIME, (long)&now);
+	return (uint64_t)now.tv_sec * MU_NS_PER_SEC + (uint64_t)now.tv_nsec;
+}
+
 /* NS nanoseconds as the kernel takes them. */
 static inline struct timespec
 mu_sys_timespec(uint64_t ns)

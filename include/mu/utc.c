@@ -2,6 +2,7 @@
 
 #include <stdbool.h>
 
+#include "mu/sys.h"
 #include "mu/text.h"
 
 static bool
@@ -32,5 +33,15 @@ mu_utc(uint64_t seconds)
 	    "%04u-%02u-%02uT%02u:%02u:%02uZ", year, month + 1,
 	    (unsigned)(day % 31) + 1, of_day / 3600, of_day / 60 % 60,
 	    of_day % 60);
+	return utc;
+}
+
+struct mu_utc
+mu_utc_ms(uint64_t ns)
+{
+	struct mu_utc seconds = mu_utc(ns / MU_NS_PER_SEC), utc;
+
+	mu_text_format(utc.text, sizeof(utc.text), "%.19s.%03uZ", seconds.text,
+	    (unsigned)(ns % MU_NS_PER_SEC / MU_NS_PER_MS));
 	return utc;
 }

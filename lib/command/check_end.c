@@ -124,9 +124,8 @@ mu_check_end_is_libc(const struct mu_mapping *mapping)
 		strncmp(slash, "/libc-2.", 8) == 0);
 }
 
-/* A static program has its libc at any address. */
-static bool
-is_static(const struct mu_snapshot *snap)
+bool
+mu_check_end_is_static(const struct mu_snapshot *snap)
 {
 	size_t i;
 
@@ -144,7 +143,7 @@ may_be_in_libc_malloc(const struct mu_snapshot *snap, pid_t tid)
 	struct iovec set = { general, sizeof(general) };
 	const struct mu_mapping *mapping;
 
-	if (is_static(snap) ||
+	if (mu_check_end_is_static(snap) ||
 	    mu_sys_ptrace(
 		PTRACE_GETREGSET, tid, NT_PRSTATUS, (uintptr_t)&set) != 0)
 		return true;

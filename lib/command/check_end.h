@@ -29,4 +29,7 @@ void mu_check_end_name(const struct mu_check *check,
 /* True if MAPPING is of the file of a glibc. */
 bool mu_check_end_is_libc(const struct mu_mapping *mapping);
 
+/* True if none is: a static program has its libc at any address. */
+bool mu_check_end_is_static(const struct mu_snapshot *snap);
+
 #endif

@@ -73,17 +73,6 @@ is_in_libc(const struct mu_snapshot *snap, uintptr_t address)
 		strstr(mapping->name, "/libmemunreachable") != NULL);
 }
 
-static bool
-has_libc(const struct mu_snapshot *snap)
-{
-	size_t i;
-
-	for (i = 0; i < snap->num_mappings; i++)
-		if (mu_check_end_is_libc(&snap->mappings[i]))
-			return true;
-	return false;
-}
-
 /* The function at ADDRESS, whose symbol is SYMBOL, may keep data below sp. */
 static bool
 may_use_red_zone(const struct mu_snapshot *snap, const struct mu_symbol *symbol,
@@ -130,7 +119,7 @@ follow(struct ending *ending)
 {
 	struct mu_frame frame = mu_frame_of(ending->snap, ending->thread);
 	struct mu_symbol_question question = { .rules = true };
-	bool is_static = !has_libc(ending->snap);
+	bool is_static = mu_check_end_is_static(ending->snap);
 	struct mu_symbol_answer answer;
 	size_t depth, num_saved = 0;
 	uintptr_t sp, cfa;

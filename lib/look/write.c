@@ -422,15 +422,12 @@ static void
 put_outcome(struct mu_bytes_out *out, const struct mu_report *report)
 {
 	const struct UnreachableMemoryInfo *info = &report->info;
-	struct timespec now;
 
 	mu_put_number(out, MU_LOOK_OUTCOME);
 	mu_put_number(out, (uint64_t)report->pid);
 	mu_put_string(out, report->program);
 	mu_put_string(out, report->stop);
-	clock_gettime(CLOCK_REALTIME, &now);
-	mu_put_number(
-	    out, (uint64_t)now.tv_sec * MU_NS_PER_SEC + (uint64_t)now.tv_nsec);
+	mu_put_number(out, mu_sys_real_ns());
 	mu_put_number(out, (uint64_t)info->status);
 	mu_put_string(out, info->reason);
 	mu_put_number(out, report->cure);

@@ -43,17 +43,13 @@ add_string(struct mu_text *text, const char *name, const char *value)
 static void
 add_look(struct mu_text *text, const struct MemunreachableLook *look)
 {
-	struct timespec real = { 0, 0 };
 	char program[64];
 	bool checked = look->status == MEMUNREACHABLE_COMPLETE ||
 	    look->status == MEMUNREACHABLE_PARTIAL;
 
-	mu_sys2(SYS_clock_gettime, CLOCK_REALTIME, (long)&real);
-	mu_text_add(text,
-	    "{\"time\":\"%.19s.%03uZ\",\"pid\":%d,\"rss_bytes\":%zu",
-	    mu_utc((uint64_t)real.tv_sec).text,
-	    (unsigned)((uint64_t)real.tv_nsec / MU_NS_PER_MS),
-	    (int)mu_sys_getpid(), (size_t)read_rss());
+	mu_text_add(text, "{\"time\":\"%s\",\"pid\":%d,\"rss_bytes\":%zu",
+	    mu_utc_ms(mu_sys_real_ns()).text, (int)mu_sys_getpid(),
+	    (size_t)read_rss());
 	if (mu_procfs_read("/proc/self/comm", program, sizeof(program)) > 0)
 		add_string(text, "program", program);
 	if (checked)

@@ -34,11 +34,8 @@ enum { IDLE, RUNNING, RUNNING_AND_ASKED_AGAIN };
 static void
 log_number(struct mu_watch *watch)
 {
-	struct timespec real = { 0, 0 };
-
-	mu_sys2(SYS_clock_gettime, CLOCK_REALTIME, (long)&real);
 	mu_log_sink_line(MU_LOG_INFO, "report %u, at %s:", ++watch->reports,
-	    mu_utc((uint64_t)real.tv_sec).text);
+	    mu_utc(mu_sys_real_ns() / MU_NS_PER_SEC).text);
 }
 
 static void

@@ -2,6 +2,7 @@
 
 #include "lib/term/safe_text.h"
 #include "lib/watch/lines.h"
+#include "mu/utc.h"
 
 void
 mu_watch_csv_head(const struct mu_out *out)
@@ -46,7 +47,7 @@ mu_watch_csv_look(const struct mu_out *out, const struct mu_watch_look *look)
 {
 	bool checked = mu_watch_look_checked(look);
 
-	mu_put(out, "%s,%d,", mu_watch_time(look->real_ns).text, look->pid);
+	mu_put(out, "%s,%d,", mu_utc_ms(look->real_ns).text, look->pid);
 	put_count(out, look->rss > 0, look->rss);
 	put_count(out, look->pss > 0, look->pss);
 	put_count(out, checked, look->live);

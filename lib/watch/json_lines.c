@@ -3,6 +3,7 @@
 #include "lib/watch/lines.h"
 #include "lib/writers/json_values.h"
 #include "mu/sys.h"
+#include "mu/utc.h"
 
 static json_t *
 count_if(bool known, uint64_t count)
@@ -22,7 +23,7 @@ set_subject(json_t *object, const struct mu_watch_look *look)
 	bool ok = true;
 
 	ok &= mu_json_set(
-	    object, "time", json_string(mu_watch_time(look->real_ns).text));
+	    object, "time", json_string(mu_utc_ms(look->real_ns).text));
 	ok &= mu_json_set(object, "pid", json_integer(look->pid));
 	ok &= mu_json_set(object, "program", mu_json_text(look->program));
 	return ok;

@@ -12,12 +12,6 @@
 #include "lib/watch/verdict.h"
 #include "mu/status.h"
 
-/* "2026-11-28T17:21:24.042Z" (RFC 3339) */
-struct mu_watch_time {
-	char text[32];
-};
-struct mu_watch_time mu_watch_time(uint64_t real_ns);
-
 /* The names of the columns, and one line of them; BARS: with those of a series.
  */
 void mu_watch_text_head(const struct mu_out *out, bool bars);

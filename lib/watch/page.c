@@ -9,6 +9,7 @@
 #include "lib/watch/lines.h"
 #include "lib/watch/page_script.h"
 #include "mu/sys.h"
+#include "mu/utc.h"
 
 #define WIDTH 1000.0 /* units of the large picture */
 #define HEIGHT 300.0
@@ -258,8 +259,8 @@ put_axis(FILE *out, const struct mu_watch_page *page)
 	    " more of it</span><span>%s</span></p>\n",
 	    (uint64_t)((end > span ? end - span : 0) / MU_NS_PER_MS),
 	    (uint64_t)(end / MU_NS_PER_MS),
-	    mu_watch_time(end > span ? end - span : 0).text, series->kept.taken,
-	    mu_human_time(span).text, mu_watch_time(end).text);
+	    mu_utc_ms(end > span ? end - span : 0).text, series->kept.taken,
+	    mu_human_time(span).text, mu_utc_ms(end).text);
 }
 
 static uint64_t

@@ -31,7 +31,7 @@ mu_replay_close(struct mu_replay *replay)
 	free(replay->line);
 }
 
-/* 0, which no look has, if TEXT is no time as mu_watch_time() writes it. */
+/* 0, which no look has, if TEXT is no time as mu_utc_ms() writes it. */
 static uint64_t
 read_time(const char *text)
 {

@@ -9,21 +9,6 @@
 #define COLUMN " %10s"
 #define BARS 12 /* columns of a series */
 
-struct mu_watch_time
-mu_watch_time(uint64_t real_ns)
-{
-	time_t seconds = (time_t)(real_ns / MU_NS_PER_SEC);
-	struct mu_watch_time time;
-	struct tm tm;
-	size_t length;
-
-	gmtime_r(&seconds, &tm);
-	length = strftime(time.text, sizeof(time.text), "%FT%T", &tm);
-	snprintf(time.text + length, sizeof(time.text) - length, ".%03uZ",
-	    (unsigned)(real_ns % MU_NS_PER_SEC / MU_NS_PER_MS));
-	return time;
-}
-
 void
 mu_watch_text_head(const struct mu_out *out, bool bars)
 {

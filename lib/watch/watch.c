@@ -186,15 +186,12 @@ static bool
 take_look(struct watch *watch)
 {
 	struct mu_watch_look *look = watch->look;
-	struct timespec real;
 	uint64_t lost_before = watch->series->last_lost;
 
 	if (mu_watch_subject_execed(&watch->subject) && watch->looks > 0)
 		begin_anew(watch);
 	memset(look, 0, sizeof(*look));
-	clock_gettime(CLOCK_REALTIME, &real);
-	look->real_ns =
-	    (uint64_t)real.tv_sec * MU_NS_PER_SEC + (uint64_t)real.tv_nsec;
+	look->real_ns = mu_sys_real_ns();
 	look->mono_ns = mu_sys_now_ns();
 	look->restarted = watch->restarted;
 	strlcpy(look->program, watch->subject.program, sizeof(look->program));

@@ -33,13 +33,10 @@ static void
 print_first_line(leaktracer_sink *sink, void *ctx)
 {
 	char line[128];
-	struct timespec real = { 0, 0 };
 
-	clock_gettime(CLOCK_REALTIME, &real);
 	sink(ctx, line,
-	    leaktracer_first_line(line, sizeof(line),
-		(uint64_t)real.tv_sec * MU_NS_PER_SEC + (uint64_t)real.tv_nsec,
-		mu_sys_now_ns()));
+	    leaktracer_first_line(
+		line, sizeof(line), mu_sys_real_ns(), mu_sys_now_ns()));
 }
 
 static void

@@ -30,6 +30,13 @@ TEST(days)
 	must_be_libcs(951782400); /* 2000-02-29 */
 }
 
+TEST(milliseconds)
+{
+	ck_assert_str_eq(
+	    mu_utc_ms(1732555555042999999ull).text, "2024-11-25T17:25:55.042Z");
+	ck_assert_str_eq(mu_utc_ms(0).text, "1970-01-01T00:00:00.000Z");
+}
+
 /* No clock is so late; the text stays in its bounds. */
 TEST(beyond)
 {
