@@ -44,7 +44,7 @@ SRC_KEEPER := $(sort $(wildcard \
 	$(addprefix lib/helpers/, \
 	oom_score.c watchdog.c))
 SRC_REMOTE := $(wildcard heapwalk/memory/remote_*.c) \
-	heapwalk/memory/map_file.c heapwalk/heaps/glibc/banner.c
+	heapwalk/heaps/glibc/banner.c
 # A core file becomes a snapshot.
 SRC_CORE := $(call in,ptrace/core) include/mu/regular_file.c
 SRC_SYMBOLIZE := $(call in,lib/symbolize)

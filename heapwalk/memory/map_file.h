@@ -5,7 +5,7 @@
  * /proc/PID/map_files needs CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE in the
  * initial user namespace.
  *
- * Runs in: keeper, the command.
+ * Runs in: sweeper, keeper, the command.
  */
 #ifndef HEAPWALK_MEMORY_MAP_FILE_H
 #define HEAPWALK_MEMORY_MAP_FILE_H

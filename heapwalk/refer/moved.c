@@ -1,11 +1,13 @@
 #include "heapwalk/refer/moved.h"
 
+#include "heapwalk/memory/map_file.h"
 #include "heapwalk/memory/pages.h"
 #include "heapwalk/subject/classify.h"
 #include "mu/sys.h"
 
-#define MOST ((size_t)256 << 20) /* bytes to read */
-#define MAX_BLOCKS 65536         /* lost blocks to look for */
+#define MOST_AT_FIRST ((size_t)4 << 30) /* bytes to read in the first round */
+#define MOST ((size_t)256 << 20)        /* in all rounds after it */
+#define MAX_BLOCKS 65536                /* lost blocks to look for */
 #define PIECE ((size_t)64 << 10)
 #define ROUNDS 8 /* what moves may be missed again */
 
@@ -74,15 +76,37 @@ look_in(struct looking *looking, struct mu_range range)
 	return false;
 }
 
-/* Reading a hole would allocate pages, for the process too. */
+/*
+ * Reading a hole would allocate pages, for the process too. FILE, if not -1, is
+ * what MAPPING shows: only it tells of pages that got data after the snapshot.
+ */
 static bool
-next_part(struct looking *looking, struct mu_snapshot *snap,
+next_part(struct looking *looking, struct mu_snapshot *snap, int file,
     const struct mu_mapping *mapping, struct mu_range rest,
     struct mu_range *part)
 {
+	if (file >= 0)
+		return mu_map_file_next(
+		    file, mapping, snap->memory.page_size, rest, part);
 	if (looking->source->pagemap >= 0)
 		return mu_pages_next(&looking->pages, mapping, rest, part);
 	return snap->memory.ops->populated(&snap->memory, rest, part);
+}
+
+static bool
+look_in_mapping(struct looking *looking, struct mu_snapshot *snap,
+    const struct mu_mapping *mapping, struct mu_tmpfs *tmpfs)
+{
+	int file = mu_map_file_open(mapping, tmpfs);
+	struct mu_range rest = mapping->range, part;
+	bool found = false;
+
+	for (; !found && rest.begin < rest.end &&
+	     next_part(looking, snap, file, mapping, rest, &part);
+	     rest.begin = part.end)
+		found = look_in(looking, part);
+	mu_sys_close(&file);
+	return found;
 }
 
 static bool
@@ -90,20 +114,15 @@ look_everywhere(struct looking *looking, struct mu_snapshot *snap)
 {
 	struct mu_tmpfs tmpfs = { .pid = snap->pid };
 	const struct mu_mapping *mapping;
-	struct mu_range rest, part;
 	size_t i;
 
 	for (i = 0; i < snap->num_mappings; i++) {
 		mapping = &snap->mappings[i];
-		rest = mapping->range;
-		if (!mu_mapping_is_changing(mapping, &tmpfs) ||
-		    mu_range_has(looking->source->except, rest.begin))
-			continue;
-		for (; rest.begin < rest.end &&
-		     next_part(looking, snap, mapping, rest, &part);
-		     rest.begin = part.end)
-			if (look_in(looking, part))
-				return true;
+		if (mu_mapping_is_changing(mapping, &tmpfs) &&
+		    !mu_range_has(
+			looking->source->except, mapping->range.begin) &&
+		    look_in_mapping(looking, snap, mapping, &tmpfs))
+			return true;
 	}
 	return false;
 }
@@ -119,15 +138,17 @@ mu_moved_since(struct mu_snapshot *snap, const struct mu_blocks *blocks,
 		return false;
 	looking->source = source;
 	looking->num_blocks = 0;
-	looking->rest = MOST;
+	looking->rest = MOST_AT_FIRST;
 	mu_blocks_each_unmarked(blocks, add_block, looking);
 	for (round = 0; round < ROUNDS && looking->num_blocks > 0; round++) {
 		mu_pages_of(
 		    &looking->pages, source->pagemap, snap->memory.page_size);
 		if (look_everywhere(looking, snap))
 			return true;
-		if (looking->rest == MOST)
+		if (looking->rest == MOST_AT_FIRST)
 			return false; /* there is none */
+		if (looking->rest > MOST)
+			looking->rest = MOST;
 		if (round + 1 < ROUNDS)
 			mu_sys_sleep_ns(FIRST_NAP_NS << round);
 	}

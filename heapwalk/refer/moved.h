@@ -18,8 +18,9 @@
 /* The process itself, as it is now; not owned. */
 struct mu_moved_source {
 	int memory;             /* its /proc/PID/mem */
-	int pagemap;            /* pages that it has touched; -1: those of the
-				   snapshot, without its holes */
+	int pagemap;            /* where a file cannot be opened, only pages
+				   that it has touched are read; -1: those of
+				   the snapshot, without its holes */
 	struct mu_range except; /* a mapping that is not read */
 };
 

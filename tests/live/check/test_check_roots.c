@@ -139,8 +139,10 @@ TEST_LOOP(alternate_stacks, 0, 2)
  * By a child, or by write(2). Blocks that are in use may be missed, but the
  * answer says so.
  */
-TEST_LOOP(moved_elsewhere, 0, 4)
+TEST_LOOP(moved_elsewhere, 0, 6)
 {
+	static const char *const movers[] = { "moved_by_a_child",
+		"moved_by_writes", "moved_to_new_pages" };
 	struct mu_check check = {
 		.stop = ways[_i % 2],
 		.timeout_ns = 60ull * 1000 * 1000 * 1000,
@@ -149,7 +151,7 @@ TEST_LOOP(moved_elsewhere, 0, 4)
 	struct mu_report answer;
 	int i;
 
-	start(_i < 2 ? "moved_by_a_child" : "moved_by_writes");
+	start(movers[_i / 2]);
 	check.pid = watched;
 	for (i = 0; i < 4 * CHECKS; i++) {
 		if (mu_check_process(&check, &answer) == MU_OK)

@@ -36,6 +36,7 @@
 #define POINTERS 20000
 #define ALTERNATE 47816
 #define BETWEEN ((size_t)32 << 20)
+#define WIDE ((size_t)64 << 20)
 #define SPARSE ((size_t)1 << 30)
 
 static uintptr_t lost;
@@ -196,6 +197,51 @@ moved_by_writes(void)
 	munmap(all, SIZE);
 	map(PROT_READ, MAP_SHARED, fd);
 	if (pthread_create(&thread, NULL, move_by_writes, &fd) != 0)
+		abort();
+}
+
+/*
+ * Each pointer has a page, which is a hole of the file before and after, and
+ * stays there for as long as a check takes.
+ */
+static void *
+move_by_pages(void *arg)
+{
+	const int fd = *(const int *)arg;
+	const off_t size = (off_t)PAGE;
+	off_t i, from, half = (off_t)WIDE / 2;
+	void *word;
+
+	for (from = 0;; from = half - from)
+		for (i = 0; i < half; i += size, usleep(20))
+			if (pread(fd, &word, sizeof(word), from + i) < 0 ||
+			    pwrite(fd, &word, sizeof(word), half - from + i) <
+				0 ||
+			    fallocate(fd,
+				FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+				from + i, size) != 0)
+				abort();
+	return NULL;
+}
+
+static void
+moved_to_new_pages(void)
+{
+	static int fd;
+	uintptr_t word;
+	pthread_t thread;
+	size_t i;
+
+	fd = memory_file();
+	if (ftruncate(fd, (off_t)WIDE) != 0 ||
+	    mmap(NULL, WIDE, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED)
+		abort();
+	for (i = 0; i < WIDE / 2; i += PAGE) {
+		word = ~block_new(24);
+		if (pwrite(fd, &word, sizeof(word), (off_t)i) < 0)
+			abort();
+	}
+	if (pthread_create(&thread, NULL, move_by_pages, &fd) != 0)
 		abort();
 }
 
@@ -516,6 +562,7 @@ static const struct {
 	{ "moving_twice", moving_twice, false },
 	{ "moved_by_a_child", moved_by_a_child, false },
 	{ "moved_by_writes", moved_by_writes, false },
+	{ "moved_to_new_pages", moved_to_new_pages, false },
 	{ "sparse", sparse, false },
 	{ "secret", secret, false },
 	{ "child_of_a_server", child_of_a_server, false },
