@@ -32,7 +32,7 @@ all live/faults/test_arena_faults spoils each way of stopping
 all live/faults/test_exhausted_groups goes short in each way of stopping
 all live/faults/test_proc_hidden hides /proc from each way of stopping
 all live/faults/test_causes makes each cause of a refusal, one by one
-all live/stop/test_thread_capture* traces processes itself
+all live/stop/test_thread_capture traces processes itself
 all live/stop/test_snapshot* traces processes itself
 all live/heaps/test_recorded* stops no thread: what is recorded is a copy
 all live/heaps/recorded_*.sh stops no thread: what is recorded is a copy
@@ -45,7 +45,6 @@ all live/check/check_servers.sh looks at other processes, from outside
 all live/command/watch.sh looks at another process, from outside
 all live/check/doctor.sh asks about other processes, itself
 signal,gdb,strace,sandbox,nobody live/faults/test_gap_sync_damaged damages what the collector holds; by signal there is none
-gdb live/stop/test_signal_stop_foreign sends queued signals for as long as gdb holds them back, until the user has none left
 gdb,strace,sandbox,nobody live/faults/test_shortages refuses ptrace itself, among others
 gdb,strace,sandbox,nobody live/faults/test_probe installs its own filters against ptrace
 gdb live/*.sh starts programs from a shell by the dozen: gdb 13 loses its way
@@ -56,7 +55,7 @@ END
 # and whether the program is traced.
 describe() {
 	wrapper='' options='' stop=2 traced=0
-	unset TESTS_PASSES
+	unset TESTS_PASSES TESTS_GDB
 	# For tests of what else may be the cause: ptrace is refused here.
 	export TESTS_REFUSED=1
 	case $1 in
@@ -70,7 +69,7 @@ describe() {
 		;;
 	gdb)
 		wrapper="sh tests/support/stop/under_gdb.sh"
-		export TESTS_PASSES=100
+		export TESTS_PASSES=100 TESTS_GDB=1
 		traced=1
 		;;
 	strace)

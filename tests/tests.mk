@@ -93,17 +93,24 @@ $(BUILD)/tests/fuzz/fuzz_unwind.o $(UNIT_RECORDER:=.o): override CFLAGS += -fno-
 # shims are linked with it.
 $(SUPPORT_OBJS): override CFLAGS += -fPIC -fno-builtin -fno-omit-frame-pointer
 
+# A suite of several files: test_NAME.c and NAME_*.c beside it are one program.
+parts = $(patsubst tests/%.c,$(BUILD)/tests/%.o,$(wildcard \
+	$(patsubst $(BUILD)/%,%,$(subst /test_,/,$(1)))_*.c))
+
 UNIT_OBJS := $(addsuffix .o,$(filter-out $(UNIT_FUZZ),$(UNIT)))
+LIVE_OBJS := $(LIVE:=.o) $(foreach program,$(LIVE),$(call parts,$(program)))
 FUZZ_OBJS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/fuzz/fuzz_*.c)) \
 	$(BUILD)/tests/support/fuzz/fuzz_seeds.o
 
-$(UNIT_OBJS) $(FUZZ_OBJS) $(LIVE:=.o) $(SUPPORT_OBJS): $(BUILD)/%.o: %.c
+$(UNIT_OBJS) $(FUZZ_OBJS) $(LIVE_OBJS) $(SUPPORT_OBJS): $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(TEST_CC) -MMD -MP -c -o $@ $<
 
 $(UNIT_FUZZ): $(BUILD)/tests/fuzz/test_%: $(BUILD)/tests/fuzz/%.o \
 	$(BUILD)/tests/support/fuzz/fuzz_seeds.o
-$(filter-out $(UNIT_FUZZ),$(UNIT)) $(LIVE): %: %.o
+$(filter-out $(UNIT_FUZZ),$(UNIT)): %: %.o
+.SECONDEXPANSION:
+$(LIVE): %: %.o $$(call parts,$$@)
 $(UNIT) $(LIVE): $(SUPPORT) $(BUILD)/libmemunreachable-test.a
 	$(Q)$(CC) $(CFLAGS) -o $@ $(filter %.o,$^) $(SUPPORT) $(TEST_STARTUP) \
 		$(TEST_LINK) $(BUILD)/libmemunreachable-test.a $(TEST_LIBS) \
