@@ -10,6 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "heapwalk/heaps/glibc/libc.h"
 #include "heapwalk/memory/forked.h"
 #include "heapwalk/memory/remote_memory.h"
 #include "heapwalk/recorded/recorded.h"
@@ -114,27 +115,6 @@ still_there(const struct mu_threads *stopped)
 	return true;
 }
 
-bool
-mu_check_end_is_libc(const struct mu_mapping *mapping)
-{
-	const char *slash = strrchr(mapping->name, '/');
-
-	return slash != NULL &&
-	    (strncmp(slash, "/libc.so", 8) == 0 ||
-		strncmp(slash, "/libc-2.", 8) == 0);
-}
-
-bool
-mu_check_end_is_static(const struct mu_snapshot *snap)
-{
-	size_t i;
-
-	for (i = 0; i < snap->num_mappings; i++)
-		if (mu_check_end_is_libc(&snap->mappings[i]))
-			return false;
-	return true;
-}
-
 /* In libc, but not in memset(). */
 static bool
 may_be_in_libc_malloc(const struct mu_snapshot *snap, pid_t tid)
@@ -143,12 +123,12 @@ may_be_in_libc_malloc(const struct mu_snapshot *snap, pid_t tid)
 	struct iovec set = { general, sizeof(general) };
 	const struct mu_mapping *mapping;
 
-	if (mu_check_end_is_static(snap) ||
+	if (!mu_libc_is_mapped(snap) ||
 	    mu_sys_ptrace(
 		PTRACE_GETREGSET, tid, NT_PRSTATUS, (uintptr_t)&set) != 0)
 		return true;
 	mapping = mu_snapshot_mapping(snap, general[MU_PRSTATUS_PC]);
-	return mapping != NULL && mu_check_end_is_libc(mapping) &&
+	return mapping != NULL && mu_libc_is_named(mapping) &&
 	    !mu_range_has(mu_clearing_in(mapping), general[MU_PRSTATUS_PC]);
 }
 

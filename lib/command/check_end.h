@@ -26,10 +26,4 @@ enum mu_status mu_check_end(const struct mu_check *check,
 void mu_check_end_name(const struct mu_check *check,
     const struct mu_threads *stopped, struct mu_report *answer);
 
-/* True if MAPPING is of the file of a glibc. */
-bool mu_check_end_is_libc(const struct mu_mapping *mapping);
-
-/* True if none is: a static program has its libc at any address. */
-bool mu_check_end_is_static(const struct mu_snapshot *snap);
-
 #endif

@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
-#include "lib/command/check_end.h"
+#include "heapwalk/heaps/glibc/libc.h"
 #include "lib/command/unnamed_exit.h"
 #include "lib/explain/frame_places.h"
 #include "lib/symbolize/helper.h"
@@ -69,7 +69,7 @@ is_in_libc(const struct mu_snapshot *snap, uintptr_t address)
 	const struct mu_mapping *mapping = mu_snapshot_mapping(snap, address);
 
 	return mapping != NULL &&
-	    (mu_check_end_is_libc(mapping) ||
+	    (mu_libc_is_named(mapping) ||
 		strstr(mapping->name, "/libmemunreachable") != NULL);
 }
 
@@ -119,7 +119,7 @@ follow(struct ending *ending)
 {
 	struct mu_frame frame = mu_frame_of(ending->snap, ending->thread);
 	struct mu_symbol_question question = { .rules = true };
-	bool is_static = mu_check_end_is_static(ending->snap);
+	bool is_static = !mu_libc_is_mapped(ending->snap);
 	struct mu_symbol_answer answer;
 	size_t depth, num_saved = 0;
 	uintptr_t sp, cfa;

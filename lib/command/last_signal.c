@@ -7,8 +7,8 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
+#include "heapwalk/heaps/glibc/libc.h"
 #include "heapwalk/heaps/table/table.h"
-#include "lib/command/check_end.h"
 #include "lib/command/clearing.h"
 #include "mu/arch/cpu.h"
 #include "mu/arch/registers.h"
@@ -149,8 +149,7 @@ find_libc(struct mu_last_signal *last, pid_t tid)
 	if (mu_mappings_read(tid, &mappings, &count, &arena, NULL) != MU_OK)
 		count = 0;
 	for (i = 0; i < count; i++)
-		if (mappings[i].executable &&
-		    mu_check_end_is_libc(&mappings[i])) {
+		if (mappings[i].executable && mu_libc_is_named(&mappings[i])) {
 			last->libc = mappings[i].range;
 			last->clearing = mu_clearing_in(&mappings[i]);
 		}

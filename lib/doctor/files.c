@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "heapwalk/heaps/glibc/banner.h"
+#include "heapwalk/heaps/glibc/libc.h"
 #include "heapwalk/heaps/table/table.h"
 #include "heapwalk/subject/classify.h"
 #include "lib/doctor/facts.h"
@@ -100,19 +101,14 @@ read_program(struct facts *facts, int fd)
 	elf_end(elf);
 }
 
-/* Find "libc.so.6", before 2.34 a link to "libc-2.31.so". */
 static const struct mu_mapping *
 find_libc(const struct mu_mapping *mappings, size_t count)
 {
-	const char *base;
 	size_t i;
 
-	for (i = 0; i < count; i++) {
-		base = mu_path_base(mappings[i].name);
-		if (mu_starts_with(base, "libc.so.6") ||
-		    mu_starts_with(base, "libc-2."))
+	for (i = 0; i < count; i++)
+		if (mu_libc_is_named(&mappings[i]))
 			return &mappings[i];
-	}
 	return NULL;
 }
 

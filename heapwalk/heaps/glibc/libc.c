@@ -11,6 +11,17 @@ mu_libc_is_named(const struct mu_mapping *mapping)
 	    mu_starts_with(name, "libc-2.");
 }
 
+bool
+mu_libc_is_mapped(const struct mu_snapshot *snap)
+{
+	size_t i;
+
+	for (i = 0; i < snap->num_mappings; i++)
+		if (mu_libc_is_named(&snap->mappings[i]))
+			return true;
+	return false;
+}
+
 /*
  * The loader maps the start of the file first, so a load extends from one such
  * mapping to the next.

@@ -30,7 +30,13 @@ size_t mu_libcs_find(const struct mu_snapshot *snap, struct mu_libc *libcs);
 bool mu_libc_has_data(
     const struct mu_libc *libc, const struct mu_mapping *mapping);
 
-/* True if the file of MAPPING is named like the C library. */
+/*
+ * True if the file of MAPPING is named like glibc: "libc.so.6", before 2.34 a
+ * link to "libc-2.31.so". musl's "libc.so" is not.
+ */
 bool mu_libc_is_named(const struct mu_mapping *mapping);
+
+/* True if such a file is mapped: a static program has its libc anywhere. */
+bool mu_libc_is_mapped(const struct mu_snapshot *snap);
 
 #endif
