@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/cli/flags.h"
+#include "lib/cli/misspelt.h"
 #include "lib/look/read.h"
 #include "lib/term/safe_text.h"
 #include "mu/text.h"
@@ -12,8 +13,7 @@
 #define WATCH_ROUNDS 5
 #define BASELINE_LIMIT 10000 /* groups */
 
-#define NAME_MOST 32 /* bytes of an option's name */
-#define LONG 256     /* above letters: an index of mu_cli_flags */
+#define LONG 256 /* above letters: an index of mu_cli_flags */
 
 struct parse {
 	struct mu_cli_options *options;
@@ -39,8 +39,6 @@ static const struct subject {
 };
 
 #define NUM_SUBJECTS (sizeof(subjects) / sizeof(*subjects))
-
-/* Determine the subject of a command line; there must be exactly one. */
 
 static bool
 is_wanted(const struct mu_cli_options *options, bool doctor,
@@ -80,8 +78,7 @@ is_wanted(const struct mu_cli_options *options, bool doctor,
  * missing.
  */
 static enum mu_status
-cli_subject_choose(
-    struct mu_cli_options *options, bool doctor, struct mu_why *why)
+choose_subject(struct mu_cli_options *options, bool doctor, struct mu_why *why)
 {
 	const struct subject *subject, *chosen = NULL;
 
@@ -110,7 +107,7 @@ cli_subject_choose(
  * WANTED.
  */
 static void
-cli_subject_words(struct mu_text *text, unsigned wanted)
+subject_words(struct mu_text *text, unsigned wanted)
 {
 	size_t i;
 
@@ -160,83 +157,6 @@ take(struct parse *parse, const struct mu_cli_flag *flag, const char *text)
 }
 
 /*
- * How many letters have to be added, removed or replaced, or to change places
- * with the next one, to make B of the first LENGTH bytes of A.
- */
-static size_t
-distance(const char *a, size_t length, const char *b)
-{
-	size_t rows[3][NAME_MOST + 1] = { { 0 } }, i, j;
-	size_t *row = rows[0], *last = rows[1], *before = rows[2], *spare;
-
-	for (j = 0; j <= strlen(b); j++)
-		row[j] = j;
-	for (i = 1; i <= length; i++) {
-		spare = before;
-		before = last;
-		last = row;
-		row = spare;
-		row[0] = i;
-		for (j = 1; j <= strlen(b); j++) {
-			row[j] = last[j - 1] + (a[i - 1] != b[j - 1]);
-			if (last[j] + 1 < row[j])
-				row[j] = last[j] + 1;
-			if (row[j - 1] + 1 < row[j])
-				row[j] = row[j - 1] + 1;
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
-			    a[i - 2] == b[j - 1] && before[j - 2] + 1 < row[j])
-				row[j] = before[j - 2] + 1;
-		}
-	}
-	return row[strlen(b)];
-}
-
-/* The option that NAME, of LENGTH bytes, may be meant to be; or NULL. */
-static const char *
-nearest(const char *name, size_t length)
-{
-	size_t i, least = length / 3 + 1, at;
-	const char *found = NULL;
-
-	if (length < 2 || length > NAME_MOST)
-		return NULL;
-	for (i = 0; i < MU_CLI_NUM_FLAGS; i++) {
-		at = distance(name, length, mu_cli_flags[i].name);
-		if (at < least) {
-			least = at;
-			found = mu_cli_flags[i].name;
-		}
-	}
-	return found;
-}
-
-/* ARGUMENT is a prefix of several names, or of none. */
-static enum mu_status
-unclear(struct parse *parse, const char *argument)
-{
-	size_t i, length = strcspn(argument + 2, "=");
-	char list[128] = "";
-	struct mu_text text = { list, sizeof(list), 0 };
-	const char *near;
-
-	for (i = 0; i < MU_CLI_NUM_FLAGS; i++) {
-		if (strncmp(mu_cli_flags[i].name, argument + 2, length) == 0)
-			mu_text_add(&text, "%s--%s",
-			    text.length > 0 ? ", " : "", mu_cli_flags[i].name);
-	}
-	if (text.length == 0) {
-		near = nearest(argument + 2, length);
-		return mu_why(parse->why, MU_ERR_ARGUMENT,
-		    near == NULL ? "no such option: %s"
-				 : "no such option: %s" MU_CURE
-				   "did you mean --%s?",
-		    mu_safe_argument(argument).text, near);
-	}
-	return mu_why(parse->why, MU_ERR_ARGUMENT, "%s could be %s",
-	    mu_safe_argument(argument).text, list);
-}
-
-/*
  * An option that getopt_long() does not know, as written in ARGUMENT; optopt
  * has details.
  */
@@ -249,7 +169,7 @@ unknown(struct parse *parse, const char *argument)
 		return mu_why(parse->why, MU_ERR_ARGUMENT,
 		    "--%s takes no value", flag->name);
 	if (optopt == 0)
-		return unclear(parse, argument);
+		return mu_cli_misspelt(argument, parse->why);
 	return mu_why(parse->why, MU_ERR_ARGUMENT, "no such option: -%s",
 	    mu_safe_argument((char[]) { (char)optopt, '\0' }).text);
 }
@@ -408,7 +328,7 @@ misplaced(const struct parse *parse, const struct mu_cli_flag *flag)
 	char list[200] = "";
 	struct mu_text text = { list, sizeof(list), 0 };
 
-	cli_subject_words(&text, flag->subjects);
+	subject_words(&text, flag->subjects);
 	return mu_why(parse->why, MU_ERR_ARGUMENT, "--%s goes with %s only",
 	    flag->name, list);
 }
@@ -596,7 +516,7 @@ parse_all(struct parse *parse, int argc, char **argv)
 	if (status == MU_OK)
 		status = check_watch(parse);
 	if (status == MU_OK)
-		status = cli_subject_choose(
+		status = choose_subject(
 		    options, is_given(parse, "doctor"), parse->why);
 	if (status == MU_OK)
 		status = check_baseline(parse);
