@@ -29,9 +29,8 @@ all live/environments/* plays each place by each way of stopping
 all live/transparency/* looks at each way of stopping
 all live/faults/test_fault_* spoils each way of stopping
 all live/faults/test_arena_faults spoils each way of stopping
-all live/faults/test_exhausted_groups goes short in each way of stopping
 all live/faults/test_proc_hidden hides /proc from each way of stopping
-all live/faults/test_causes makes each cause of a refusal, one by one
+all live/faults/test_causes makes each cause of a refusal, and shortages in each way of stopping
 all live/stop/test_thread_capture traces processes itself
 all live/stop/test_snapshot* traces processes itself
 all live/heaps/test_recorded* stops no thread: what is recorded is a copy
@@ -45,7 +44,6 @@ all live/check/check_servers.sh looks at other processes, from outside
 all live/command/watch.sh looks at another process, from outside
 all live/check/doctor.sh asks about other processes, itself
 signal,gdb,strace,sandbox,nobody live/faults/test_gap_sync_damaged damages what the collector holds; by signal there is none
-gdb,strace,sandbox,nobody live/faults/test_shortages refuses ptrace itself, among others
 gdb,strace,sandbox,nobody live/faults/test_probe installs its own filters against ptrace
 gdb live/*.sh starts programs from a shell by the dozen: gdb 13 loses its way
 END

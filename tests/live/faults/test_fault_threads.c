@@ -7,7 +7,6 @@
 #include "tests/support/faults/failing_pass.h"
 #include "tests/support/suite.h"
 
-#define NUM_METHODS 2
 #define SHORT_MS 1500
 #define LONG_MS 30000
 #define PASSES 40
@@ -22,12 +21,6 @@ struct guest {
 	unsigned long count;
 	int nr, listener; /* of a call that is refused */
 };
-
-static void
-choose_method(int method)
-{
-	mu_library.options.stop = method == 0 ? MU_STOP_PTRACE : MU_STOP_SIGNAL;
-}
 
 static bool
 is_stopped(const struct guest *guest)
@@ -72,7 +65,7 @@ block_everything(void *arg)
 	return NULL;
 }
 
-TEST_LOOP(every_signal_blocked, 0, NUM_METHODS)
+TEST_LOOP(every_signal_blocked, 0, NUM_STOPS)
 {
 	struct failing_pass pass = { .call = NULL };
 	static struct guest guest;
@@ -168,7 +161,7 @@ come_and_go(void *arg)
 }
 
 /* Whatever the moment, the answer is right. */
-TEST_LOOP(threads_come_and_go, 0, NUM_METHODS)
+TEST_LOOP(threads_come_and_go, 0, NUM_STOPS)
 {
 	static struct guest guest;
 	unsigned i, checked = 0;
@@ -242,7 +235,7 @@ pass_beside_vfork(unsigned nap_ms, struct failing_pass *pass)
 }
 
 /* A short nap is waited for; a long one is named. */
-TEST_LOOP(waits_for_vfork, 0, NUM_METHODS)
+TEST_LOOP(waits_for_vfork, 0, NUM_STOPS)
 {
 	struct failing_pass soon = { .call = NULL }, late = { .call = NULL };
 

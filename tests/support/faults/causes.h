@@ -15,8 +15,6 @@
 #include "memunreachable/memunreachable.h"
 #include "tests/support/faults/unharmed.h"
 
-#define NOBODY 65534
-
 extern pthread_mutex_t causes_held;
 
 void causes_setup(void);
@@ -24,7 +22,10 @@ void check_info(const struct UnreachableMemoryInfo *info, int status,
     const char *words, const char *cure);
 void must_say(int status, const char *words, const char *cure);
 
-/* Dumpable again, which a change of user ends. */
+/*
+ * Root becomes a user without privileges and without processes, not even those
+ * of another run of a test. Dumpable again, which a change of user ends.
+ */
 void become_nobody(void);
 
 #endif

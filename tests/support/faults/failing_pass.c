@@ -394,6 +394,12 @@ lose_and_keep(void)
 }
 
 void
+choose_method(int method)
+{
+	mu_library.options.stop = method == 0 ? MU_STOP_PTRACE : MU_STOP_SIGNAL;
+}
+
+void
 belongings_begin(struct belongings *own)
 {
 	struct failing_pass first = { .call = NULL };

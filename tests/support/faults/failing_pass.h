@@ -134,6 +134,11 @@ struct failing_pass {
 	struct UnreachableMemoryInfo info; /* leaks freed */
 };
 
+#define NUM_STOPS 2
+
+/* Passes stop threads by ptrace (0) or by signal (1). */
+void choose_method(int method);
+
 /* False: the kernel has no such filters. */
 bool failing_pass_run(struct failing_pass *failing);
 

@@ -1,19 +1,17 @@
 /*
  * Shortages and refusals of the system, with both stop methods: descriptors and
  * address space, from none left up to enough; queued signals, file size, disk
- * space, processor time, processes; /proc, permission. The call says what is
- * missing or works without it, the program continues unchanged, and the next
- * pass works.
+ * space, processor time, processes; /proc. The call says what is missing or
+ * works without it, the program continues unchanged, and the next pass works.
  */
 #include <poll.h>
 #include <sys/mount.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 
+#include "tests/support/faults/causes.h"
 #include "tests/support/faults/failing_pass.h"
 #include "tests/support/suite.h"
-
-#define NUM_METHODS 2
 
 static struct belongings own;
 
@@ -28,12 +26,6 @@ set_soft_limit(__rlimit_resource_t resource, rlim_t value)
 	limit.rlim_cur = value < limit.rlim_max ? value : limit.rlim_max;
 	ck_assert_int_eq(setrlimit(resource, &limit), 0);
 	return old;
-}
-
-static void
-choose_method(int method)
-{
-	mu_library.options.stop = method == 0 ? MU_STOP_PTRACE : MU_STOP_SIGNAL;
 }
 
 /* A pass under the limit: checked, or STATUS. */
@@ -64,7 +56,7 @@ descriptors_used(void)
 	return (rlim_t)fd;
 }
 
-TEST_LOOP(descriptors, 0, NUM_METHODS)
+TEST_LOOP(descriptors, 0, NUM_STOPS)
 {
 	rlim_t used;
 	unsigned more;
@@ -83,10 +75,11 @@ TEST_LOOP(descriptors, 0, NUM_METHODS)
 }
 
 /* Descriptors run out: none for maps, none for the pipe, one for it. */
-TEST(no_descriptor)
+TEST_LOOP(no_descriptor, 0, NUM_STOPS)
 {
 	rlim_t limit;
 
+	choose_method(_i);
 	belongings_begin(&own);
 	for (limit = 0; limit < 64; limit++)
 		if (pass_under(
@@ -146,20 +139,20 @@ TEST(no_memory)
 	belongings_end(&own);
 }
 
-TEST_LOOP(address_space, 0, NUM_METHODS)
+TEST_LOOP(address_space, 0, NUM_STOPS)
 {
 	choose_method(_i);
 	starve(RLIMIT_AS, 0);
 }
 
-TEST_LOOP(data_size, 0, NUM_METHODS)
+TEST_LOOP(data_size, 0, NUM_STOPS)
 {
 	choose_method(_i);
 	starve(RLIMIT_DATA, 5);
 }
 
 /* A signal that cannot be queued comes all the same, without its value. */
-TEST_LOOP(queued_signals, 0, NUM_METHODS)
+TEST_LOOP(queued_signals, 0, NUM_STOPS)
 {
 	choose_method(_i);
 	belongings_begin(&own);
@@ -168,7 +161,7 @@ TEST_LOOP(queued_signals, 0, NUM_METHODS)
 }
 
 /* SIGXCPU comes at most to who has used it up. */
-TEST_LOOP(processor_time, 0, NUM_METHODS)
+TEST_LOOP(processor_time, 0, NUM_STOPS)
 {
 	struct rusage usage;
 
@@ -190,7 +183,7 @@ log_to(const char *path)
 }
 
 /* write(2) sends SIGXFSZ, which kills. */
-TEST_LOOP(file_size, 0, NUM_METHODS)
+TEST_LOOP(file_size, 0, NUM_STOPS)
 {
 	const struct rlimit none = { 0, RLIM_INFINITY };
 	struct failing_pass pass = { .files = &none };
@@ -230,7 +223,7 @@ pass_with_stderr(int fd)
 	belongings_check(&own, &pass);
 }
 
-TEST_LOOP(disk_full, 0, NUM_METHODS)
+TEST_LOOP(disk_full, 0, NUM_STOPS)
 {
 	choose_method(_i);
 	belongings_begin(&own);
@@ -239,7 +232,7 @@ TEST_LOOP(disk_full, 0, NUM_METHODS)
 }
 
 /* write(2) sends SIGPIPE, which kills. */
-TEST_LOOP(reader_gone, 0, NUM_METHODS)
+TEST_LOOP(reader_gone, 0, NUM_STOPS)
 {
 	int ends[2];
 
@@ -252,12 +245,13 @@ TEST_LOOP(reader_gone, 0, NUM_METHODS)
 }
 
 /* A block whose memory the sweeper does not have is skipped and counted. */
-TEST(allocation_not_mapped)
+TEST_LOOP(allocation_not_mapped, 0, NUM_STOPS)
 {
 	struct UnreachableMemoryInfo info = { 0 };
 	size_t size = (size_t)1 << 20;
 	char *p = malloc(size), *page;
 
+	choose_method(_i);
 	ck_assert_ptr_nonnull(p);
 	memset(p, 1, size);
 	page = (char *)(((uintptr_t)p + 0xffff) & ~(uintptr_t)0xffff);
@@ -285,12 +279,13 @@ provide(void *ctx, uintptr_t *words, size_t max)
 	return *(ptrdiff_t *)ctx;
 }
 
-TEST_LOOP(provider_fails, 0, 2)
+TEST_LOOP(provider_fails, 0, 2 * NUM_STOPS)
 {
 	struct failing_pass pass = { .call = NULL };
 	static ptrdiff_t answer;
 
-	answer = _i == 0 ? -1 : PTRDIFF_MAX;
+	choose_method(_i / 2);
+	answer = _i % 2 == 0 ? -1 : PTRDIFF_MAX;
 	ck_assert(memunreachable_register_root_provider(provide, &answer));
 	belongings_begin(&own);
 	ck_assert(failing_pass_run(&pass));
@@ -302,41 +297,24 @@ TEST_LOOP(provider_fails, 0, 2)
 }
 
 /*
- * As a user without privileges, dumpable again. It must have no processes, not
- * even another run of this test.
+ * No room for the collector; for it alone; by signal, for the sweeper, which is
+ * the only process then.
  */
-static bool
-become_nobody(void)
-{
-	uid_t nobody = 20000 + (uid_t)getpid() % 40000;
-
-	if (geteuid() == 0 && setresuid(nobody, nobody, nobody) != 0)
-		return false;
-	return prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == 0;
-}
-
-/* The first limit leaves no room for the collector, the second one for it
-   alone. */
-TEST_LOOP(no_process, 0, 2)
+TEST_LOOP(no_process, 0, 3)
 {
 	struct failing_pass pass = { .call = NULL };
 	rlim_t old;
 
-	if (_i == 1 && getenv("TESTS_STOP") != NULL &&
-	    atoi(getenv("TESTS_STOP")) == MEMUNREACHABLE_STOP_SIGNAL) {
-		printf("SKIPPED: no_process: by signal the sweeper "
-		       "is the only one\n");
-		return;
-	}
 	if (geteuid() != 0) {
 		printf("SKIPPED: no_process needs root: it counts "
 		       "the processes of another user\n");
 		return;
 	}
-	ck_assert(become_nobody());
+	become_nobody();
+	choose_method(_i == 2);
 	belongings_begin(&own);
 	/* main, the workers, the pass's thread */
-	old = set_soft_limit(RLIMIT_NPROC, 2 + UNHARMED_TASKS + (rlim_t)_i);
+	old = set_soft_limit(RLIMIT_NPROC, 2 + UNHARMED_TASKS + (_i == 1));
 	ck_assert(failing_pass_run(&pass));
 	set_soft_limit(RLIMIT_NPROC, old);
 	ck_assert(!pass.checked);
@@ -347,14 +325,16 @@ TEST_LOOP(no_process, 0, 2)
 }
 
 /* With a private procfs in its place, and where that is refused. */
-TEST_LOOP(no_proc, 0, 2)
+TEST_LOOP(no_proc, 0, 2 * NUM_STOPS)
 {
 	const struct watched_call fsopen = {
 		.nr = 430, .argument = -1, .error = EPERM
 	};
-	struct failing_pass pass = { .call = _i == 0 ? NULL : &fsopen,
+	bool refused = _i % 2 == 1;
+	struct failing_pass pass = { .call = refused ? &fsopen : NULL,
 		.by_filter = true };
 
+	choose_method(_i / 2);
 	if (unshare(CLONE_NEWNS) != 0 ||
 	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) {
 		printf("SKIPPED: no_proc needs a mount namespace\n");
@@ -364,51 +344,8 @@ TEST_LOOP(no_proc, 0, 2)
 	ck_assert_int_eq(mount("none", "/proc", "tmpfs", 0, NULL), 0);
 	ck_assert(failing_pass_run(&pass));
 	ck_assert_int_eq(umount("/proc"), 0);
-	ck_assert(!pass.checked || _i == 0);
+	ck_assert(!pass.checked || !refused);
 	ck_assert(pass.checked || pass.info.status == MEMUNREACHABLE_NO_PROC);
 	belongings_check(&own, &pass);
-	belongings_end(&own);
-}
-
-TEST(not_dumpable)
-{
-	struct failing_pass pass = { .call = NULL };
-
-	ck_assert(become_nobody());
-	mu_library.options.stop = MU_STOP_PTRACE;
-	belongings_begin(&own);
-	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	ck_assert(failing_pass_run(&pass));
-	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-	ck_assert(!pass.checked);
-	ck_assert_msg(pass.info.status == MEMUNREACHABLE_NOT_DUMPABLE,
-	    "status %d, %s", pass.info.status, pass.info.reason);
-	belongings_check(&own, &pass);
-	belongings_end(&own);
-}
-
-TEST(already_traced)
-{
-	struct failing_pass pass = { .call = NULL };
-	pid_t debugger;
-	int end;
-
-	mu_library.options.stop = MU_STOP_PTRACE;
-	belongings_begin(&own);
-	debugger = start_debugger(&end);
-	if (debugger < 0)
-		printf("SKIPPED: already_traced: a child may not trace us\n");
-	else
-		ck_assert(failing_pass_run(&pass));
-	close(end);
-	ck_assert_int_gt(waitpid(abs(debugger), NULL, 0), 0);
-	unharmed_expect_sigchld();
-	if (debugger > 0) {
-		ck_assert(!pass.checked);
-		ck_assert_int_eq(
-		    pass.info.status, MEMUNREACHABLE_ALREADY_TRACED);
-		ck_assert_ptr_nonnull(strstr(pass.info.reason, "a-debugger"));
-		belongings_check(&own, &pass);
-	}
 	belongings_end(&own);
 }
