@@ -26,7 +26,7 @@ is_glibc(const char *file)
 
 /* glibc's loader replaces most entries by addresses, other loaders none. */
 static uintptr_t
-place(const struct symbols *symbols, uintptr_t value)
+relocated(const struct symbols *symbols, uintptr_t value)
 {
 	return value < symbols->base ? value + symbols->bias : value;
 }
@@ -43,11 +43,12 @@ read_dynamic(
 		if (entry == NULL || entry->d_tag == DT_NULL)
 			break;
 		if (entry->d_tag == DT_SYMTAB)
-			symbols->table = place(symbols, entry->d_un.d_ptr);
+			symbols->table = relocated(symbols, entry->d_un.d_ptr);
 		else if (entry->d_tag == DT_STRTAB)
-			symbols->strings = place(symbols, entry->d_un.d_ptr);
+			symbols->strings =
+			    relocated(symbols, entry->d_un.d_ptr);
 		else if (entry->d_tag == DT_GNU_HASH)
-			symbols->hash = place(symbols, entry->d_un.d_ptr);
+			symbols->hash = relocated(symbols, entry->d_un.d_ptr);
 	}
 	return symbols->table != 0 && symbols->strings != 0 &&
 	    symbols->hash != 0;

@@ -188,7 +188,7 @@ struct call {
 	struct UnreachableMemoryInfo *info;
 	uintptr_t sp; /* where our frames on the caller's stack end */
 	struct mu_range stack;
-	size_t place; /* slot in mu_library.under_way */
+	size_t slot; /* slot in mu_library.under_way */
 	bool checked;
 };
 
@@ -203,7 +203,7 @@ answer(void *arg)
 	pass.image.frames_begin = call->sp;
 	pass.image.own_stack = call->stack;
 	if (mu_range_size(pass.image.own_stack) > 0)
-		call->place =
+		call->slot =
 		    mu_under_way_add(&mu_library.under_way, &pass.image);
 	status = mu_lock_take(
 	    &mu_library.pass_lock, mu_image_locks_until(&pass.image));
@@ -247,7 +247,7 @@ mu_pass_run(
 	 * If the stack stays mapped the next pass searches it, and it contains
 	 * addresses of leaks.
 	 */
-	mu_under_way_remove(&mu_library.under_way, call.place, call.stack);
+	mu_under_way_remove(&mu_library.under_way, call.slot, call.stack);
 	mu_sys_munmap((void *)call.stack.begin, STACK_SIZE);
 	return call.checked;
 }

@@ -30,14 +30,14 @@ mu_under_way_add(struct mu_under_way *passes, struct mu_image *image)
  */
 void
 mu_under_way_remove(
-    struct mu_under_way *passes, size_t place, struct mu_range stack)
+    struct mu_under_way *passes, size_t slot, struct mu_range stack)
 {
 	mu_sys_wipe((char *)stack.begin + MU_STACK_GUARD,
 	    mu_range_size(stack) - MU_STACK_GUARD);
-	if (place >= MU_UNDER_WAY)
+	if (slot >= MU_UNDER_WAY)
 		return;
-	__atomic_store_n(&passes->slots[place].image, NULL, __ATOMIC_RELEASE);
-	__atomic_store_n(&passes->slots[place].pid, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&passes->slots[slot].image, NULL, __ATOMIC_RELEASE);
+	__atomic_store_n(&passes->slots[slot].pid, 0, __ATOMIC_RELEASE);
 }
 
 /* Keep its descriptors: the child may have closed them and opened others. */

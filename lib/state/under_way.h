@@ -23,13 +23,13 @@ struct mu_under_way {
 };
 
 /*
- * IMAGE, of a pass, lies on a separate stack, and has begun. Returns its place,
+ * IMAGE, of a pass, lies on a separate stack, and has begun. Returns its slot,
  * which is for mu_under_way_remove(): to be called when nothing of its memory
  * holds words any more but that stack, STACK, which this wipes.
  */
 size_t mu_under_way_add(struct mu_under_way *passes, struct mu_image *image);
 void mu_under_way_remove(
-    struct mu_under_way *passes, size_t place, struct mu_range stack);
+    struct mu_under_way *passes, size_t slot, struct mu_range stack);
 
 /*
  * Release the memory of passes of a process that we, who take IMAGE, were

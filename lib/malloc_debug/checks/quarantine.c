@@ -14,13 +14,13 @@
 #include "lib/malloc_debug/state/real.h"
 #include "mu/sys.h"
 
-struct place {
+struct slot {
 	void *block;
 	uint32_t stack;
 	uint32_t taken;
 };
 
-static struct place *ring;
+static struct slot *ring;
 static size_t ring_size;
 static uint64_t next_ticket;
 
@@ -33,7 +33,7 @@ quarantine_init(size_t entries)
 	if (mu_sys_failed(memory))
 		return false;
 	ring_size = entries;
-	__atomic_store_n(&ring, (struct place *)memory, __ATOMIC_RELEASE);
+	__atomic_store_n(&ring, (struct slot *)memory, __ATOMIC_RELEASE);
 	return true;
 }
 
@@ -68,16 +68,16 @@ void
 quarantine_put(void *block, uint32_t stack)
 {
 	uint64_t ticket = __atomic_fetch_add(&next_ticket, 1, __ATOMIC_RELAXED);
-	struct place *place = &ring[ticket % ring_size], old;
+	struct slot *slot = &ring[ticket % ring_size], old;
 
-	if (__atomic_exchange_n(&place->taken, 1, __ATOMIC_ACQUIRE) != 0) {
+	if (__atomic_exchange_n(&slot->taken, 1, __ATOMIC_ACQUIRE) != 0) {
 		let_go(block, stack);
 		return;
 	}
-	old = *place;
-	place->block = block;
-	place->stack = stack;
-	__atomic_store_n(&place->taken, 0, __ATOMIC_RELEASE);
+	old = *slot;
+	slot->block = block;
+	slot->stack = stack;
+	__atomic_store_n(&slot->taken, 0, __ATOMIC_RELEASE);
 	let_go(old.block, old.stack);
 }
 
@@ -85,18 +85,18 @@ void
 quarantine_check(void)
 {
 	uint64_t first = __atomic_load_n(&next_ticket, __ATOMIC_ACQUIRE);
-	struct place *place, found;
+	struct slot *slot, found;
 	size_t i;
 
 	for (i = 0; i < ring_size; i++) {
-		place = &ring[(first + i) % ring_size];
-		if (__atomic_exchange_n(&place->taken, 1, __ATOMIC_ACQUIRE))
+		slot = &ring[(first + i) % ring_size];
+		if (__atomic_exchange_n(&slot->taken, 1, __ATOMIC_ACQUIRE))
 			continue;
-		found = *place;
+		found = *slot;
 		/* taken prevents its release during the check. */
 		if (found.block != NULL)
 			check(found.block, found.stack);
-		__atomic_store_n(&place->taken, 0, __ATOMIC_RELEASE);
+		__atomic_store_n(&slot->taken, 0, __ATOMIC_RELEASE);
 	}
 }
 

@@ -22,7 +22,7 @@
 
 struct report_name {
 	uint64_t frame; /* of the depot; 0 = unused */
-	uint64_t place, offset;
+	uint64_t rel_pc, offset;
 	const char *module, *symbol; /* the loader's; NULL = unknown */
 };
 
@@ -99,9 +99,9 @@ look_up(struct report_name *name, uint64_t frame)
 	struct link_map *map_of = NULL;
 	Dl_info info;
 
-	*name = (struct report_name) { .frame = frame, .place = pc };
+	*name = (struct report_name) { .frame = frame, .rel_pc = pc };
 	if (gone != NULL) {
-		name->place = pc - gone->bias;
+		name->rel_pc = pc - gone->bias;
 		name->module = (const char *)(uintptr_t)gone->path;
 		return;
 	}
@@ -112,7 +112,7 @@ look_up(struct report_name *name, uint64_t frame)
 	 * The address as in nm and addr2line; the base of the mapping is not 0
 	 * there.
 	 */
-	name->place = pc - map_of->l_addr;
+	name->rel_pc = pc - map_of->l_addr;
 	name->module = map_of->l_name;
 	name->symbol = info.dli_sname;
 	name->offset = pc - (uintptr_t)info.dli_saddr;
@@ -149,10 +149,10 @@ report_frame(struct report *report, size_t index, uint64_t frame)
 		look_up(name, frame);
 	if (name->symbol == NULL)
 		report_line(report, "  #%02zu  pc %016zx  %s", index,
-		    (size_t)name->place, module_of(report, name));
+		    (size_t)name->rel_pc, module_of(report, name));
 	else
 		report_line(report, "  #%02zu  pc %016zx  %s (%s+%zu)", index,
-		    (size_t)name->place, module_of(report, name), name->symbol,
+		    (size_t)name->rel_pc, module_of(report, name), name->symbol,
 		    (size_t)name->offset);
 }
 

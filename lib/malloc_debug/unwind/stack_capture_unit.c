@@ -10,7 +10,7 @@
 
 /* Words of 8 bytes from the start of the walk. */
 static uint16_t
-place(struct stack_trace *trace, uintptr_t address)
+offset_of(struct stack_trace *trace, uintptr_t address)
 {
 	uintptr_t words = (address - trace->sp) / 8;
 
@@ -25,15 +25,15 @@ trace_pointer(struct stack_trace *trace, const struct stack_walk *walk)
 	unsigned i = trace->num_pointers;
 
 	if (walk->fp_slot == 0) {
-		trace->pointer = place(trace, walk->fp);
+		trace->pointer = offset_of(trace, walk->fp);
 		return;
 	}
 	if (i == LAYOUT_MOST) {
 		trace->lost = true;
 		return;
 	}
-	trace->pointers[i] = place(trace, walk->fp_slot);
-	trace->targets[i] = place(trace, walk->fp);
+	trace->pointers[i] = offset_of(trace, walk->fp_slot);
+	trace->targets[i] = offset_of(trace, walk->fp);
 	trace->num_pointers++;
 }
 
@@ -43,7 +43,8 @@ trace_return(struct stack_trace *trace, const struct stack_walk *walk)
 	if (trace->num_returns == LAYOUT_MOST)
 		trace->lost = true;
 	else
-		trace->returns[trace->num_returns++] = place(trace, walk->slot);
+		trace->returns[trace->num_returns++] =
+		    offset_of(trace, walk->slot);
 }
 
 static size_t
@@ -178,7 +179,7 @@ read_anew(struct ask *ask)
 		if (i == LAYOUTS_TRIED || i >= num)
 			break;
 		ask->key = stack_layout_next_key(
-		    ask->key, stack[stack_layout_in(layout)->places[i - 1]]);
+		    ask->key, stack[stack_layout_in(layout)->offsets[i - 1]]);
 	}
 	return 0;
 }
@@ -216,7 +217,7 @@ stack_capture_known_else(
 		if (layout->reach > limit || i >= layout->num_returns)
 			break;
 		key = stack_layout_next_key(
-		    key, ((const uintptr_t *)sp)[layout->places[i]]);
+		    key, ((const uintptr_t *)sp)[layout->offsets[i]]);
 	}
 	return 0;
 }

@@ -1,6 +1,6 @@
 /*
  * Layouts are stored in the depot. Two tables cache results: the layout by
- * where a walk began, and the stack by the words at the layout's places.
+ * where a walk began, and the stack by the words at the layout's offsets.
  */
 #include "lib/malloc_debug/unwind/stack_layouts.h"
 
@@ -47,17 +47,17 @@ stack_layouts_init(void)
 	return true;
 }
 
-/* Fill places[I] and the following. Returns the index after them. */
+/* Fill offsets[I] and the following. Returns the index after them. */
 static size_t
-set_places(struct stack_layout *layout, size_t i, const uint16_t *places,
+set_offsets(struct stack_layout *layout, size_t i, const uint16_t *offsets,
     size_t num, size_t room)
 {
 	size_t j;
 
 	for (j = 0; j < room; j++) {
-		layout->places[i + j] = places[j < num ? j : num - 1];
-		if (layout->reach <= layout->places[i + j])
-			layout->reach = (uint16_t)(layout->places[i + j] + 1);
+		layout->offsets[i + j] = offsets[j < num ? j : num - 1];
+		if (layout->reach <= layout->offsets[i + j])
+			layout->reach = (uint16_t)(layout->offsets[i + j] + 1);
 	}
 	return i + room;
 }
@@ -72,14 +72,14 @@ make_layout(struct stack_layout *layout, const struct stack_trace *trace)
 	layout->ended = trace->ended;
 	layout->num_returns = (uint8_t)trace->num_returns;
 	layout->num_pointers = (uint8_t)trace->num_pointers;
-	i = set_places(layout, 0, trace->returns, trace->num_returns,
+	i = set_offsets(layout, 0, trace->returns, trace->num_returns,
 	    stack_layout_lanes(trace->num_returns));
-	i = set_places(layout, i, trace->pointers, trace->num_pointers,
+	i = set_offsets(layout, i, trace->pointers, trace->num_pointers,
 	    stack_layout_lanes(trace->num_pointers));
-	memcpy(layout->places + i, trace->targets,
+	memcpy(layout->offsets + i, trace->targets,
 	    trace->num_pointers * sizeof(trace->targets[0]));
 	i += trace->num_pointers;
-	return (offsetof(struct stack_layout, places[i]) + 7) / 8;
+	return (offsetof(struct stack_layout, offsets[i]) + 7) / 8;
 }
 
 /*
@@ -132,15 +132,15 @@ agrees(const struct stack_layout *layout, uintptr_t sp, uintptr_t fp)
 {
 	const uintptr_t *stack = (const uintptr_t *)sp;
 	size_t num = layout->num_pointers, i;
-	const layout_place *places =
-	    layout->places + stack_layout_lanes(layout->num_returns);
-	const layout_place *targets = places + stack_layout_lanes(num);
+	const layout_offset *offsets =
+	    layout->offsets + stack_layout_lanes(layout->num_returns);
+	const layout_offset *targets = offsets + stack_layout_lanes(num);
 
 	if (layout->pointer != LAYOUT_NO_POINTER &&
 	    fp != sp + 8ul * layout->pointer)
 		return false;
 	for (i = 0; i < num; i++) {
-		if (stack[places[i]] != sp + 8ul * targets[i])
+		if (stack[offsets[i]] != sp + 8ul * targets[i])
 			return false;
 	}
 	return true;
@@ -158,7 +158,7 @@ stack_layout_read(const struct mu_stack *entry, uintptr_t sp, uintptr_t fp,
 		return 0;
 	for (i = 0; i < num; i++)
 		frames[i + 1] =
-		    mu_unwind_strip(stack[layout->places[i]]) - MU_UNWIND_CALL;
+		    mu_unwind_strip(stack[layout->offsets[i]]) - MU_UNWIND_CALL;
 	return num + 1;
 }
 

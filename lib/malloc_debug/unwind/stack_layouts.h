@@ -25,20 +25,20 @@
 #define LAYOUT_NO_POINTER 0xffffu /* the walk began without a frame pointer */
 
 /* In the depot, which is words of 8 bytes. */
-typedef uint16_t __attribute__((may_alias)) layout_place;
+typedef uint16_t __attribute__((may_alias)) layout_offset;
 
 /*
- * Places are in words of 8 bytes from the start. First come those of
+ * Offsets are in words of 8 bytes from the start. First come those of
  * num_returns return addresses, then those of num_pointers frame pointers; each
  * of the two is padded with repetitions to a multiple of LAYOUT_LANES. Then,
- * for each frame pointer, the place it points to.
+ * for each frame pointer, the offset it points to.
  */
 struct stack_layout {
-	uint16_t reach;   /* greater than all places */
-	uint16_t pointer; /* place that the initial frame pointer points to */
+	uint16_t reach;   /* greater than all offsets */
+	uint16_t pointer; /* offset that the initial frame pointer points to */
 	uint8_t num_returns, num_pointers;
 	uint16_t ended; /* the stack ended (1) or was cut at the maximum (0) */
-	layout_place places[3 * LAYOUT_MOST];
+	layout_offset offsets[3 * LAYOUT_MOST];
 } __attribute__((may_alias));
 
 /* NUM, rounded up to a multiple of LAYOUT_LANES. */
@@ -96,7 +96,7 @@ bool stack_layouts_init(void);
 const struct mu_stack *stack_layout_put(const struct stack_trace *trace);
 
 /*
- * Read the words at the places of the layout into FRAMES, whose first element
+ * Read the words at the offsets of the layout into FRAMES, whose first element
  * is set already; all below LIMIT words from sp. Returns the number of frames,
  * or 0.
  */
@@ -148,7 +148,7 @@ stack_layout_key(uint64_t wanted, uintptr_t pc, uintptr_t sp)
 }
 
 /*
- * Key of another layout, for the case that the words at the places of KEY's
+ * Key of another layout, for the case that the words at the offsets of KEY's
  * belong to another walk: derived from one of these words.
  */
 static inline uint64_t
@@ -176,13 +176,13 @@ stack_layout_find(struct stack_layouts *all, uint64_t key)
 	    stack_layout_set(all, key), key);
 }
 
-/* Sum over NUM words from places[I] on, less BASE. */
+/* Sum over NUM words from offsets[I] on, less BASE. */
 static inline __attribute__((always_inline)) uint64_t
 stack_layout_sum(const struct stack_layout *layout, size_t i, size_t num,
     uintptr_t sp, uintptr_t base, const uint64_t *factors)
 {
 	const uintptr_t *stack = (const uintptr_t *)sp;
-	const layout_place *at = layout->places + i, *end = at + num;
+	const layout_offset *at = layout->offsets + i, *end = at + num;
 	uint64_t sum = 0;
 
 	for (factors += i; at < end; at += LAYOUT_LANES) {
@@ -196,8 +196,8 @@ stack_layout_sum(const struct stack_layout *layout, size_t i, size_t num,
 }
 
 /*
- * Hash of the words at the places of the layout, all that a walk from PC
- * depends on; 0: one of the places is not below LIMIT.
+ * Hash of the words at the offsets of the layout, all that a walk from PC
+ * depends on; 0: one of the offsets is not below LIMIT.
  */
 static inline __attribute__((always_inline)) uint64_t
 stack_layout_hash(const struct stack_layouts *all, const struct mu_stack *entry,
