@@ -292,7 +292,8 @@ demo: ## show the main job
 
 # A file for each source that is right; it is looked at again if it changes.
 LINTED := $(patsubst %.c,$(BUILD)/lint/%.right,$(SRCS) $(SRC_INTERPOSED) \
-	$(SRC_RECORDER) $(SRC_COMMAND) lib/cli/main.c)
+	$(SRC_RECORDER) \
+	$(SRC_COMMAND) $(call in,lib/glue/lsan) lib/cli/main.c)
 
 $(LINTED): $(BUILD)/lint/%.right: %.c .clang-tidy tests/support/project/lint.sh
 	@mkdir -p $(@D)

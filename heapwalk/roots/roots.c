@@ -1,8 +1,9 @@
 /*
- * Every readable mapping of memory, private or shared, is searched page by page,
- * since RELRO and memory that a program protected after filling it are read-only;
- * populated() skips unmodified pages. Then ranges are removed by bytes, as one
- * mapping can hold a large block and the main thread's variables side by side.
+ * Every readable mapping of memory, private or shared, is searched page by
+ * page, since RELRO and memory that a program protected after filling it are
+ * read-only; populated() skips unmodified pages. Then ranges are removed by
+ * bytes, as one mapping can hold a large block and the main thread's variables
+ * side by side.
  */
 #include "heapwalk/roots/roots.h"
 

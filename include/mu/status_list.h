@@ -21,6 +21,8 @@
 
 #define MU_RAISE_LIMITS \
 	"raise RLIMIT_NOFILE, RLIMIT_NPROC or the cgroup's pids.max"
+#define MU_MORE_MEMORY \
+	"allow it more memory (--max-memory, RLIMIT_AS, the cgroup's limit)"
 #define MU_ASK_AGAIN "ask again; if it persists, a block was overrun"
 /* for a process that ends */
 #define MU_OVERRUN \
@@ -51,8 +53,7 @@
 	    " MEMUNREACHABLE_OPTIONS=timeout=120.")                          \
 	X(ERR_NO_MEMORY, NO_MEMORY, no_memory, "out of memory",              \
 	    "raise RLIMIT_AS or the cgroup's limit",                         \
-	    "allow it more memory (--max-memory, RLIMIT_AS, the cgroup's"    \
-	    " limit)", MU_PASS_NEEDS)                                        \
+	    MU_MORE_MEMORY, MU_PASS_NEEDS)                                   \
 	/* no descriptor, no process */                                      \
 	X(ERR_RESOURCES, NO_RESOURCES, no_resources,                         \
 	    "out of descriptors or processes", MU_RAISE_LIMITS,              \

@@ -71,7 +71,7 @@ remove_name(
 static void
 put_name(int memory, char *at, char *end, uintptr_t address, const char *name)
 {
-	size_t length = strlen(name);
+	size_t length = strlen(name), i;
 	char *begin = at;
 
 	while (at < end &&
@@ -83,7 +83,8 @@ put_name(int memory, char *at, char *end, uintptr_t address, const char *name)
 		memmove(at, at + length + 1, (size_t)(end - at) - length - 1);
 		end[-(ptrdiff_t)length - 1] = ':';
 	}
-	memcpy(end - length, name, length);
+	for (i = 0, at = end - length; i < length; i++)
+		at[i] = name[i];
 	(void)!pwrite(memory, begin, (size_t)(end - begin), (off_t)address);
 }
 

@@ -167,7 +167,7 @@ put_live(const struct picture *picture, const struct stacked *stacked,
     uint64_t *low, const uint64_t *high)
 {
 	uint64_t top[MU_SERIES_LOOKS];
-	char class[8];
+	char class[24];
 	size_t i, look;
 
 	for (i = 0; i < stacked->count; i++) {

@@ -182,6 +182,7 @@ int main(void)
 }
 END
 ${CC:-cc} -w -o "$work/lost" "$work/lost.c" || exit 1
+# shellcheck disable=SC2016 # the inner shell's
 for list in '"$LD_PRELOAD"' '"$LD_PRELOAD:libm.so.6"' '"libm.so.6 $LD_PRELOAD"'
 do
 	LD_PRELOAD=libdl.so.2 run 23 --backtrace -- sh -c "LD_PRELOAD=$list
