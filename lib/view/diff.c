@@ -1,131 +1,113 @@
 #include "lib/view/diff.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 #include "lib/view/saturate.h"
+#include "lib/view/stack_key.h"
 
-/* A record, and the dump it belongs to. */
-struct entry {
-	const struct mu_record *record;
-	size_t side;
-};
-
-/* By stack and size, so that matching records are adjacent. */
-static int
-compare_entries(const void *a, const void *b)
+bool
+mu_diff_add(struct mu_diff *diff, size_t side, const struct mu_record *record)
 {
-	const struct entry *x = a, *y = b;
-	int order = mu_record_compare_inner(x->record, y->record);
+	unsigned char key[MU_SORTER_KEY_MAX], *end;
 
-	if (order != 0)
-		return order;
-	return (x->record->size > y->record->size) -
-	    (x->record->size < y->record->size);
+	diff->bytes[side] = mu_saturated_add(diff->bytes[side], record->bytes);
+	diff->blocks[side] =
+	    mu_saturated_add(diff->blocks[side], record->count);
+	end = mu_stack_key_put(key, record->frames, record->num_frames, false);
+	end = mu_code_put(end, record->size);
+	return mu_sorter_add(&diff->records, key, (size_t)(end - key),
+	    side == 0 ? record->count : 0, side == 0 ? 0 : record->count);
 }
 
-static int
-compare_changes(const void *a, const void *b)
+static uint64_t
+difference(const uint64_t counts[2])
 {
-	const struct mu_change *x = a, *y = b;
-	int order;
-
-	if (x->grew != y->grew)
-		return x->grew ? -1 : 1;
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	order = mu_record_compare_inner(x->record, y->record);
-	if (order != 0)
-		return order;
-	return (x->record->size > y->record->size) -
-	    (x->record->size < y->record->size);
+	return counts[1] > counts[0] ? counts[1] - counts[0]
+				     : counts[0] - counts[1];
 }
 
-static size_t
-add_entries(struct mu_diff *diff, struct entry *entries,
-    const struct mu_records *records, size_t side)
+/* Keys of changes are those of the records, after the complement of bytes. */
+static bool
+add_change(struct mu_diff *diff, const struct mu_sorted *item)
 {
-	const struct mu_record *record = records->list;
-	size_t i;
+	enum mu_change_kind kind =
+	    item->values[1] > item->values[0] ? MU_GREW : MU_SHRANK;
+	unsigned char key[MU_SORTER_KEY_MAX], *end;
+	uintptr_t frames[MU_RECORD_FRAMES];
+	uint64_t size, bytes;
+	size_t num_frames;
 
-	for (i = 0; i < records->count; i++, record++) {
-		entries[i] = (struct entry) { record, side };
-		diff->bytes[side] =
-		    mu_saturated_add(diff->bytes[side], record->bytes);
-		diff->blocks[side] =
-		    mu_saturated_add(diff->blocks[side], record->count);
-	}
-	return records->count;
+	if (item->values[0] == item->values[1])
+		return true;
+	mu_code_take(mu_stack_key_take(item->key, frames, &num_frames), &size);
+	bytes = mu_saturated_mul(difference(item->values), size);
+	diff->count[kind]++;
+	diff->changed[kind] = mu_saturated_add(diff->changed[kind], bytes);
+	end = mu_code_put(key, ~bytes);
+	memcpy(end, item->key, item->length);
+	return mu_sorter_add(&diff->changes[kind], key,
+	    (size_t)(end - key) + item->length, item->values[0],
+	    item->values[1]);
 }
 
-static void
-add_change(struct mu_diff *diff, const struct mu_record *record,
-    const uint64_t *counts)
+enum mu_status
+mu_diff_make(struct mu_diff *diff, struct mu_why *why)
 {
-	struct mu_change *change = &diff->changes[diff->count];
-	bool grew = counts[1] > counts[0];
-	uint64_t blocks = grew ? counts[1] - counts[0] : counts[0] - counts[1];
+	enum mu_status status;
+	struct mu_sorted item;
+	bool room = true;
 
-	if (blocks == 0)
-		return;
-	*change = (struct mu_change) {
-		.record = record,
-		.before = counts[0],
-		.after = counts[1],
-		.grew = grew,
-		.bytes = mu_saturated_mul(blocks, record->size),
-	};
-	diff->count++;
-	diff->num_grew += grew;
-	if (grew)
-		diff->grown = mu_saturated_add(diff->grown, change->bytes);
-	else
-		diff->shrunk = mu_saturated_add(diff->shrunk, change->bytes);
+	mu_sorter_begin(&diff->records);
+	while (room && mu_sorter_next(&diff->records, &item))
+		room = add_change(diff, &item);
+	status = mu_sorter_end(&diff->records, why);
+	mu_sorter_release(&diff->records);
+	if (!room)
+		return mu_why(
+		    why, MU_ERR_NO_MEMORY, "no memory to compare them");
+	return status;
 }
 
-static void
-match(struct mu_diff *diff, const struct entry *entries, size_t count)
+void
+mu_diff_begin(struct mu_diff *diff, enum mu_change_kind kind)
 {
-	uint64_t counts[2];
-	size_t i, j;
-
-	for (i = 0; i < count; i = j) {
-		counts[0] = counts[1] = 0;
-		for (j = i; j < count &&
-		     compare_entries(&entries[i], &entries[j]) == 0;
-		     j++)
-			counts[entries[j].side] = mu_saturated_add(
-			    counts[entries[j].side], entries[j].record->count);
-		add_change(diff, entries[i].record, counts);
-	}
+	mu_sorter_begin(&diff->changes[kind]);
 }
 
 bool
-mu_diff_make(struct mu_diff *diff, const struct mu_records *before,
-    const struct mu_records *after)
+mu_diff_next(
+    struct mu_diff *diff, enum mu_change_kind kind, struct mu_change *change)
 {
-	size_t count = before->count + after->count;
-	struct entry *entries = calloc(count + 1, sizeof(*entries));
+	const unsigned char *at;
+	struct mu_sorted item;
 
-	*diff = (struct mu_diff) { 0 };
-	diff->changes = calloc(count + 1, sizeof(*diff->changes));
-	if (entries == NULL || diff->changes == NULL) {
-		free(entries);
-		mu_diff_release(diff);
+	if (!mu_sorter_next(&diff->changes[kind], &item))
 		return false;
-	}
-	count = add_entries(diff, entries, before, 0);
-	count += add_entries(diff, entries + count, after, 1);
-	qsort(entries, count, sizeof(*entries), compare_entries);
-	match(diff, entries, count);
-	qsort(diff->changes, diff->count, sizeof(*diff->changes),
-	    compare_changes);
-	free(entries);
+	change->before = item.values[0];
+	change->after = item.values[1];
+	change->blocks = difference(item.values);
+	at = mu_code_take(item.key, &change->bytes);
+	change->bytes = ~change->bytes;
+	at = mu_stack_key_take(at, change->frames, &change->num_frames);
+	mu_code_take(at, &change->size);
 	return true;
+}
+
+enum mu_status
+mu_diff_end(const struct mu_diff *diff, struct mu_why *why)
+{
+	enum mu_status status = mu_sorter_end(&diff->changes[MU_GREW], why);
+
+	return status != MU_OK ? status
+			       : mu_sorter_end(&diff->changes[MU_SHRANK], why);
 }
 
 void
 mu_diff_release(struct mu_diff *diff)
 {
-	free(diff->changes);
-	*diff = (struct mu_diff) { 0 };
+	size_t i;
+
+	mu_sorter_release(&diff->records);
+	for (i = 0; i < MU_CHANGE_KINDS; i++)
+		mu_sorter_release(&diff->changes[i]);
 }

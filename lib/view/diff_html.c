@@ -8,28 +8,33 @@
 #include "lib/view/html_text.h"
 #include "lib/view/page.h"
 
-enum { GREW, SHRANK, SECTIONS };
-
 struct rows {
-	const struct mu_diff *diff;
-	size_t next[SECTIONS], end[SECTIONS]; /* changes */
+	struct mu_diff *diff;
+	enum mu_change_kind kind;
+	struct mu_change now;
 };
 
-static bool
-next_row(void *ctx, size_t section, struct mu_page_row *row)
+static void
+begin_rows(void *ctx, size_t section)
 {
 	struct rows *rows = ctx;
-	const struct mu_change *change;
 
-	if (rows->next[section] == rows->end[section])
+	rows->kind = (enum mu_change_kind)section;
+	mu_diff_begin(rows->diff, rows->kind);
+}
+
+static bool
+next_row(void *ctx, struct mu_page_row *row)
+{
+	struct rows *rows = ctx;
+
+	if (!mu_diff_next(rows->diff, rows->kind, &rows->now))
 		return false;
-	change = &rows->diff->changes[rows->next[section]++];
 	*row = (struct mu_page_row) {
-		.bytes = change->bytes,
-		.blocks = change->grew ? change->after - change->before
-				       : change->before - change->after,
-		.frames = change->record->frames,
-		.num_frames = change->record->num_frames,
+		.bytes = rows->now.bytes,
+		.blocks = rows->now.blocks,
+		.frames = rows->now.frames,
+		.num_frames = rows->now.num_frames,
 	};
 	return true;
 }
@@ -48,13 +53,15 @@ put_total(FILE *out, const struct mu_diff_view *view, size_t side)
 }
 
 static void
-put_section(
-    FILE *out, size_t section, const char *words, size_t count, uint64_t bytes)
+put_section(FILE *out, const struct mu_diff *diff, enum mu_change_kind kind)
 {
+	size_t count = diff->count[kind];
+
 	fprintf(out,
-	    "<section id=\"s%zu\">\n<h2>%s: %s by %zu stack%s</h2>\n"
+	    "<section id=\"s%d\">\n<h2>%s: %s by %zu stack%s</h2>\n"
 	    "</section>\n",
-	    section, words, mu_human_bytes(bytes).text, count,
+	    (int)kind, kind == MU_GREW ? "Grew" : "Shrank",
+	    mu_human_bytes(diff->changed[kind]).text, count,
 	    count == 1 ? "" : "s");
 }
 
@@ -89,16 +96,12 @@ put_text(FILE *out, const struct mu_diff_view *view)
 bool
 mu_diff_html(FILE *out, const struct mu_diff_view *view)
 {
-	const struct mu_diff *diff = view->diff;
-	struct rows rows = {
-		.diff = diff,
-		.next = { 0, diff->num_grew },
-		.end = { diff->num_grew, diff->count },
-	};
+	struct rows rows = { .diff = view->diff };
 	const struct mu_page page = {
 		.title = "What grew between two heap dumps",
 		.frames = view->frames,
-		.num_sections = SECTIONS,
+		.num_sections = MU_CHANGE_KINDS,
+		.begin = begin_rows,
 		.next = next_row,
 		.ctx = &rows,
 	};
@@ -109,9 +112,8 @@ mu_diff_html(FILE *out, const struct mu_diff_view *view)
 	put_total(out, view, 1);
 	mu_page_notes(out, view->notes);
 	mu_page_search(out);
-	put_section(out, GREW, "Grew", diff->num_grew, diff->grown);
-	put_section(
-	    out, SHRANK, "Shrank", diff->count - diff->num_grew, diff->shrunk);
+	put_section(out, view->diff, MU_GREW);
+	put_section(out, view->diff, MU_SHRANK);
 	written = put_text(out, view);
 	mu_page_end(out, &page);
 	return written;

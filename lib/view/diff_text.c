@@ -8,44 +8,45 @@
 #include "lib/view/saturate.h"
 
 static void
-put_change(
-    FILE *out, const struct mu_diff_view *view, const struct mu_change *change)
+put_change(FILE *out, const struct mu_diff_view *view, char sign,
+    const struct mu_change *change)
 {
-	const struct mu_record *record = change->record;
-	char sign = change->grew ? '+' : '-';
-	uint64_t blocks = change->grew ? change->after - change->before
-				       : change->before - change->after;
 	size_t i;
 
 	fprintf(out,
 	    "%s%c%" PRIu64 " bytes: %c%" PRIu64 " block%s of %" PRIu64
 	    " bytes, %" PRIu64 " before, %" PRIu64 " now%s\n",
-	    view->style.bold, sign, change->bytes, sign, blocks,
-	    blocks == 1 ? "" : "s", record->size, change->before, change->after,
-	    view->style.off);
-	for (i = 0; i < record->num_frames; i++)
+	    view->style.bold, sign, change->bytes, sign, change->blocks,
+	    change->blocks == 1 ? "" : "s", change->size, change->before,
+	    change->after, view->style.off);
+	for (i = 0; i < change->num_frames; i++)
 		fprintf(out, "    #%02zu  %s\n", i,
 		    mu_location_text(
-			view->frames->named[record->frames[i]].location)
+			view->frames->named[change->frames[i]].location)
 			.text);
-	if (record->num_frames == 0)
+	if (change->num_frames == 0)
 		fputs("    (no stack was recorded)\n", out);
 	fputc('\n', out);
 }
 
 static void
-put_changes(FILE *out, const struct mu_diff_view *view,
-    const struct mu_change *changes, size_t count)
+put_changes(
+    FILE *out, const struct mu_diff_view *view, enum mu_change_kind kind)
 {
+	size_t i, count = view->diff->count[kind];
+	struct mu_change change;
 	uint64_t bytes = 0;
-	size_t i;
 
-	for (i = 0; i < count && i < view->limit; i++)
-		put_change(out, view, &changes[i]);
-	if (i == count)
+	mu_diff_begin(view->diff, kind);
+	for (i = 0; mu_diff_next(view->diff, kind, &change); i++) {
+		if (i < view->limit)
+			put_change(
+			    out, view, kind == MU_GREW ? '+' : '-', &change);
+		else
+			bytes = mu_saturated_add(bytes, change.bytes);
+	}
+	if (count <= view->limit)
 		return;
-	for (; i < count; i++)
-		bytes = mu_saturated_add(bytes, changes[i].bytes);
 	fprintf(out, "(and %zu smaller change%s, %" PRIu64 " bytes)\n\n",
 	    count - view->limit, count - view->limit == 1 ? "" : "s", bytes);
 }
@@ -64,7 +65,7 @@ void
 mu_diff_text(FILE *out, const struct mu_diff_view *view)
 {
 	const struct mu_diff *diff = view->diff;
-	size_t grew = diff->num_grew, shrank = diff->count - grew;
+	size_t grew = diff->count[MU_GREW];
 
 	put_total(out, view, 0);
 	put_total(out, view, 1);
@@ -72,8 +73,9 @@ mu_diff_text(FILE *out, const struct mu_diff_view *view)
 	fprintf(out,
 	    "%s%zu stack%s grew by %" PRIu64 " bytes, %zu shrank by %" PRIu64
 	    " bytes%s\n\n",
-	    view->style.bold, grew, grew == 1 ? "" : "s", diff->grown, shrank,
-	    diff->shrunk, view->style.off);
-	put_changes(out, view, diff->changes, grew);
-	put_changes(out, view, diff->changes + grew, shrank);
+	    view->style.bold, grew, grew == 1 ? "" : "s",
+	    diff->changed[MU_GREW], diff->count[MU_SHRANK],
+	    diff->changed[MU_SHRANK], view->style.off);
+	put_changes(out, view, MU_GREW);
+	put_changes(out, view, MU_SHRANK);
 }

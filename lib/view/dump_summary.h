@@ -24,6 +24,8 @@ struct mu_dump_view {
 	const struct mu_notes *notes;
 	/* The process's own blocks, and those inherited by a fork; pruned. */
 	struct mu_tree trees[MU_DUMP_SECTIONS];
+	/* Their records, from mu_tree_html_add(); for a page only. */
+	struct mu_sorter *rows;
 	struct mu_style style;
 };
 

@@ -4,97 +4,45 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* An address and its number. */
+struct address {
+	uintptr_t pc;
+	size_t number;
+};
+
 static int
-compare_pcs(const void *a, const void *b)
+compare_addresses(const void *a, const void *b)
 {
-	uintptr_t x = *(const uintptr_t *)a, y = *(const uintptr_t *)b;
+	const struct address *x = a, *y = b;
 
-	return (x > y) - (x < y);
+	return (x->pc > y->pc) - (x->pc < y->pc);
 }
 
-/* The slot of PC in the index of PCS, or a free one. */
-static struct mu_hash_slot *
-find_pc(const struct mu_hash_index *index, const uintptr_t *pcs, uintptr_t pc,
-    uint32_t hash)
+static void
+sort_addresses(const struct mu_addresses *addresses, struct address *sorted,
+    uintptr_t *pcs)
 {
-	struct mu_hash_slot *slot = NULL;
+	size_t i;
 
-	do {
-		slot = mu_hash_find(index, hash, slot);
-	} while (slot->number != 0 && pcs[slot->number - 1] != pc);
-	return slot;
-}
-
-/*
- * List the distinct addresses of RECORDS, sorted. Returns false without memory.
- */
-static bool
-list_pcs(const struct mu_records *records, uintptr_t **pcs, size_t *count)
-{
-	struct mu_hash_index index = { 0 };
-	struct mu_hash_slot *slot;
-	size_t i, max = 0;
-	bool ok = true;
-	uint32_t hash;
-
-	for (i = 0; i < records->num_frames; i++) {
-		ok = mu_hash_room(&index) &&
-		    mu_array_room(*pcs, *count, max, 128, SIZE_MAX);
-		if (!ok)
-			break;
-		hash = mu_hash_words(&index, &records->frames[i], 1);
-		slot = find_pc(&index, *pcs, records->frames[i], hash);
-		if (slot->number != 0)
-			continue;
-		mu_hash_put(&index, slot, hash, *count);
-		(*pcs)[(*count)++] = records->frames[i];
-	}
-	mu_hash_release(&index);
-	if (*count > 0)
-		qsort(*pcs, *count, sizeof(**pcs), compare_pcs);
-	return ok;
-}
-
-/* The slot of the first frame of PC, or a free one. */
-static struct mu_hash_slot *
-find_frame(
-    const struct mu_frames *frames, size_t source, uintptr_t pc, uint32_t *hash)
-{
-	const struct mu_frame *frame;
-	struct mu_hash_slot *slot = NULL;
-
-	*hash = mu_hash_words(&frames->index, (uintptr_t[]) { pc, source }, 2);
-	for (;;) {
-		slot = mu_hash_find(&frames->index, *hash, slot);
-		if (slot->number == 0)
-			return slot;
-		frame = &frames->list[slot->number - 1];
-		if (frame->pc == pc && frame->source == source)
-			return slot;
-	}
+	for (i = 0; i < addresses->count; i++)
+		sorted[i] = (struct address) { addresses->list[i], i };
+	qsort(sorted, addresses->count, sizeof(*sorted), compare_addresses);
+	for (i = 0; i < addresses->count; i++)
+		pcs[i] = sorted[i].pc;
 }
 
 static bool
-add_frames(struct mu_frames *frames, size_t source, uintptr_t pc,
-    struct mu_locations *names)
+add_frames(struct mu_frames *frames, uintptr_t pc, struct mu_locations *names)
 {
 	struct mu_location locations[MU_LOCATIONS_MAX];
 	size_t i, count = mu_locations_find(names, pc, locations);
-	struct mu_hash_slot *slot;
-	uint32_t hash;
 
-	if (!mu_hash_room(&frames->index))
-		return false;
-	slot = find_frame(frames, source, pc, &hash);
-	mu_hash_put(&frames->index, slot, hash, frames->count);
 	for (i = 0; i < count; i++) {
 		if (!mu_array_room(frames->list, frames->count, frames->max,
-			128, SIZE_MAX))
+			128, UINT32_MAX))
 			return false;
 		frames->list[frames->count++] = (struct mu_frame) {
-			.pc = pc,
-			.source = source,
-			.level = i,
+			.level = (uint32_t)i,
 			.location = locations[i],
 		};
 	}
@@ -102,16 +50,25 @@ add_frames(struct mu_frames *frames, size_t source, uintptr_t pc,
 }
 
 bool
-mu_frames_add(struct mu_frames *frames, const struct mu_records *records,
+mu_frames_add(struct mu_frames *frames, const struct mu_addresses *addresses,
     size_t source, struct mu_locations *names)
 {
-	uintptr_t *pcs = NULL;
-	size_t count = 0, i;
-	bool ok = list_pcs(records, &pcs, &count) &&
-	    mu_locations_ask(names, pcs, count);
+	size_t i, count = addresses->count;
+	struct address *sorted = calloc(count + 1, sizeof(*sorted));
+	uintptr_t *pcs = calloc(count + 1, sizeof(*pcs));
+	uint32_t *first = calloc(count + 1, sizeof(*first));
+	bool ok = sorted != NULL && pcs != NULL && first != NULL;
 
-	for (i = 0; ok && i < count; i++)
-		ok = add_frames(frames, source, pcs[i], names);
+	frames->first[source] = first;
+	if (ok) {
+		sort_addresses(addresses, sorted, pcs);
+		ok = mu_locations_ask(names, pcs, count);
+	}
+	for (i = 0; ok && i < count; i++) {
+		first[sorted[i].number] = (uint32_t)frames->count;
+		ok = add_frames(frames, pcs[i], names);
+	}
+	free(sorted);
 	free(pcs);
 	return ok;
 }
@@ -172,92 +129,82 @@ mu_frames_number(struct mu_frames *frames)
 		    compare_locations(
 			named[kept - 1].location, named[i].location) != 0)
 			named[kept++] = named[i];
-		named[i].frame->number = kept - 1;
+		named[i].frame->number = (uint32_t)(kept - 1);
 	}
 	frames->named = named;
 	frames->num_named = kept;
 	return true;
 }
 
-/* Write the frames of PC to TO, up to ROOM. Returns their number. */
-static size_t
-put_numbers(const struct mu_frames *frames, size_t source, uintptr_t pc,
-    uintptr_t *to, size_t room)
+size_t
+mu_frames_of(const struct mu_frames *frames, size_t source,
+    const uintptr_t *addresses, size_t count, uintptr_t *to)
 {
-	uint32_t hash;
-	const struct mu_hash_slot *slot = find_frame(frames, source, pc, &hash);
-	const struct mu_frame *frame = &frames->list[slot->number - 1];
-	const struct mu_frame *end = frames->list + frames->count;
-	size_t count = 0;
+	size_t i, at, used = 0;
 
-	for (; frame < end && frame->source == source && frame->pc == pc;
-	     frame++) {
-		if (count < room)
-			to[count] = frame->number;
-		count++;
+	for (i = 0; i < count; i++) {
+		at = frames->first[source][addresses[i]];
+		do {
+			if (used == MU_RECORD_FRAMES)
+				return used;
+			if (to != NULL)
+				to[used] = frames->list[at].number;
+			used++;
+		} while (++at < frames->count && frames->list[at].level > 0);
 	}
-	return count;
+	return used;
 }
 
-/* TO may be the stack itself, if no address has more than one number. */
-static size_t
-put_stack(const struct mu_frames *frames, size_t source, const uintptr_t *stack,
-    size_t count, uintptr_t *to)
+/* Replace the numbers of addresses in RECORDS by numbers of frames. */
+static bool
+put_numbers(const struct mu_frames *frames, struct mu_records *records)
 {
-	size_t i, used = 0;
+	struct mu_record *record = records->list;
+	size_t i, room = 0, used = 0, count;
+	uintptr_t *numbers;
 
-	for (i = 0; i < count && used < MU_RECORD_FRAMES; i++)
-		used += put_numbers(frames, source, stack[i], to + used,
-		    MU_RECORD_FRAMES - used);
-	return used < MU_RECORD_FRAMES ? used : MU_RECORD_FRAMES;
-}
-
-/* The number of frames that RECORDS will have; stacks may be cut. */
-static size_t
-room_of(const struct mu_frames *frames, size_t source,
-    const struct mu_records *records)
-{
-	size_t i, count = 0;
-
-	for (i = 0; i < records->num_frames; i++)
-		count +=
-		    put_numbers(frames, source, records->frames[i], NULL, 0);
-	return count;
+	for (i = 0; i < records->count; i++)
+		room += mu_frames_of(
+		    frames, 0, record[i].frames, record[i].num_frames, NULL);
+	numbers = calloc(room + 1, sizeof(*numbers));
+	if (numbers == NULL)
+		return false;
+	for (i = 0; i < records->count; i++, record++) {
+		count = mu_frames_of(frames, 0, record->frames,
+		    record->num_frames, numbers + used);
+		record->first = used;
+		record->num_frames = (uint16_t)count;
+		used += count;
+	}
+	free(records->frames);
+	records->frames = numbers;
+	records->num_frames = used;
+	records->max_frames = room + 1;
+	mu_records_seal(records);
+	return true;
 }
 
 bool
-mu_frames_replace(
-    const struct mu_frames *frames, struct mu_records *records, size_t source)
+mu_frames_replace(struct mu_frames *frames, struct mu_records *records,
+    struct mu_locations *names)
 {
-	size_t room = room_of(frames, source, records), i, used = 0;
-	uintptr_t *numbers = records->frames;
-	struct mu_record_stack *stack = records->stacks;
+	struct mu_addresses addresses = { 0 };
+	bool ok = mu_addresses_number(
+		      &addresses, records->frames, records->num_frames) &&
+	    mu_frames_add(frames, &addresses, 0, names) &&
+	    mu_frames_number(frames) && put_numbers(frames, records);
 
-	if (room > records->num_frames)
-		numbers = malloc(room * sizeof(*numbers));
-	if (numbers == NULL && room > 0)
-		return false;
-	for (i = 0; i < records->num_stacks; i++, stack++) {
-		if (records->frames != NULL)
-			stack->num_frames = put_stack(frames, source,
-			    &records->frames[stack->first], stack->num_frames,
-			    &numbers[used]);
-		stack->first = used;
-		used += stack->num_frames;
-	}
-	if (numbers != records->frames)
-		free(records->frames);
-	records->frames = numbers;
-	records->num_frames = used;
-	records->max_frames = room;
-	mu_records_seal(records);
-	return true;
+	mu_addresses_release(&addresses);
+	return ok;
 }
 
 void
 mu_frames_release(struct mu_frames *frames)
 {
-	mu_hash_release(&frames->index);
+	size_t i;
+
+	for (i = 0; i < MU_FRAMES_SOURCES; i++)
+		free(frames->first[i]);
 	free(frames->list);
 	free(frames->named);
 	*frames = (struct mu_frames) { 0 };

@@ -7,15 +7,13 @@
 #ifndef LIB_VIEW_FRAMES_H
 #define LIB_VIEW_FRAMES_H
 
-#include "lib/view/hash_index.h"
+#include "lib/view/addresses.h"
 #include "lib/view/locations.h"
 #include "lib/view/records.h"
 
 struct mu_frame {
-	uintptr_t pc;
-	size_t source; /* source of the address: 0 or 1 */
-	size_t level;  /* 0: the innermost function inlined there */
-	size_t number;
+	uint32_t number;
+	uint32_t level; /* 0: the innermost function inlined there */
 	struct mu_location location;
 };
 
@@ -25,31 +23,43 @@ struct mu_named {
 	struct mu_frame *frame; /* a frame with this number */
 };
 
+#define MU_FRAMES_SOURCES 2
+
 /* Zero at first. */
 struct mu_frames {
-	struct mu_frame *list; /* by source, pc and level */
+	struct mu_frame *list; /* by source, address and level */
 	size_t count, max;
-	struct mu_hash_index index; /* of those with level 0 */
-	struct mu_named *named;     /* by number */
+	/* The first frame in LIST of each address, by its number. */
+	uint32_t *first[MU_FRAMES_SOURCES];
+	struct mu_named *named; /* by number */
 	size_t num_named;
 };
 
 /*
- * Add the frames of RECORDS, which belong to a new source. Returns false
+ * Add the frames of ADDRESSES, which belong to SOURCE, a new one. Returns false
  * without memory.
  */
-bool mu_frames_add(struct mu_frames *frames, const struct mu_records *records,
-    size_t source, struct mu_locations *names);
+bool mu_frames_add(struct mu_frames *frames,
+    const struct mu_addresses *addresses, size_t source,
+    struct mu_locations *names);
 
 /* Call when all frames are added: number them. Returns false without memory. */
 bool mu_frames_number(struct mu_frames *frames);
 
 /*
- * Replace the addresses in RECORDS by numbers, by several if functions are
- * inlined; a stack may then be cut again. Returns false without memory.
+ * Write the frame numbers for COUNT addresses, given by their numbers, to TO:
+ * several for one if functions are inlined there, at most MU_RECORD_FRAMES in
+ * all, or none at all if TO is NULL. Returns how many they are.
  */
-bool mu_frames_replace(
-    const struct mu_frames *frames, struct mu_records *records, size_t source);
+size_t mu_frames_of(const struct mu_frames *frames, size_t source,
+    const uintptr_t *addresses, size_t count, uintptr_t *to);
+
+/*
+ * Replace the addresses in RECORDS by frames and number these: for records of
+ * one source, 0. Returns false without memory.
+ */
+bool mu_frames_replace(struct mu_frames *frames, struct mu_records *records,
+    struct mu_locations *names);
 
 /* Accepts one that is zero. */
 void mu_frames_release(struct mu_frames *frames);

@@ -1,8 +1,11 @@
 #include "lib/view/heap_dump_file.h"
-#include "mu/array.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "lib/view/saturate.h"
+#include "lib/view/stack_key.h"
+#include "mu/array.h"
 
 #define TITLE "Android Native Heap Dump v"
 
@@ -105,54 +108,78 @@ take_field(struct mu_line *line, const char *key, uint64_t *value)
 }
 
 /* Android writes frames up to the first 0. */
-static enum taken
-take_frames(struct mu_records *records, struct mu_line line)
+static bool
+take_frames(struct mu_dump_record *taken, struct mu_line line)
 {
+	struct mu_record *record = &taken->record;
 	struct mu_line word;
 	uint64_t pc;
 
 	while (mu_line_field(&line, &word)) {
-		if (!mu_line_number(word, 16, &pc)) {
-			mu_records_drop(records);
-			return BAD;
-		}
+		if (!mu_line_number(word, 16, &pc))
+			return false;
 		if (pc == 0)
 			break;
-		if (!mu_records_frame(records, (uintptr_t)pc))
-			return NO_MEMORY;
+		if (record->num_frames < MU_RECORD_FRAMES)
+			taken->frames[record->num_frames++] = (uintptr_t)pc;
+		else
+			record->cut = true;
 	}
-	return GOOD;
+	return true;
+}
+
+/* The numbers of the first record, and of all blocks. */
+static void
+merge(uint64_t into[2], const uint64_t from[2])
+{
+	if (from[0] < into[0])
+		into[0] = from[0];
+	into[1] = mu_saturated_add(into[1], from[1]);
+}
+
+static bool
+keep_record(struct mu_heap_dump *dump, struct mu_dump_record *taken)
+{
+	unsigned char key[MU_SORTER_KEY_MAX], *end;
+	const struct mu_record *record = &taken->record;
+
+	if (!mu_addresses_number(
+		&dump->addresses, taken->frames, record->num_frames))
+		return false;
+	end = mu_stack_key_put(key, taken->frames, record->num_frames, false);
+	end = mu_code_put(end, record->own);
+	end = mu_code_put(end, record->size);
+	if (!mu_sorter_add(&dump->records, key, (size_t)(end - key),
+		dump->num_records, record->count))
+		return false;
+	dump->num_records++;
+	dump->num_cut += record->cut;
+	dump->num_last = record->num_frames;
+	memcpy(dump->last, taken->frames,
+	    record->num_frames * sizeof(*taken->frames));
+	return true;
 }
 
 static enum taken
 take_record(struct mu_heap_dump *dump, struct mu_line line)
 {
+	struct mu_dump_record taken;
 	uint64_t own, size, count;
-	const struct mu_record *merged;
-	struct mu_record *record;
 	struct mu_line word;
-	enum taken taken;
 
 	if (!take_field(&line, "z", &own) || !take_field(&line, "sz", &size) ||
 	    !take_field(&line, "num", &count) || !mu_line_field(&line, &word) ||
 	    !mu_line_is(word, "bt"))
 		return BAD;
-	record = mu_records_add(&dump->records);
-	if (record == NULL)
-		return NO_MEMORY;
-	record->size = size;
-	/* v1.0 has the number of frames there. */
-	record->count = dump->version == 0 ? 1 : count;
-	record->own = own == 1;
-	taken = take_frames(&dump->records, line);
-	if (taken != GOOD)
-		return taken;
-	merged = mu_records_merge(&dump->records);
-	if (merged == NULL)
-		return NO_MEMORY;
-	dump->last = merged->stack;
-	dump->num_records++;
-	return GOOD;
+	taken.record = (struct mu_record) {
+		.size = size,
+		/* v1.0 has the number of frames there. */
+		.count = dump->version == 0 ? 1 : count,
+		.own = own == 1,
+	};
+	if (!take_frames(&taken, line))
+		return BAD;
+	return keep_record(dump, &taken) ? GOOD : NO_MEMORY;
 }
 
 /* Keep INFO for its pc, unless an earlier line has one. */
@@ -184,18 +211,15 @@ keep_info(struct mu_heap_dump *dump, struct mu_frame_info info)
 static enum taken
 take_info(struct mu_heap_dump *dump, struct mu_line line)
 {
-	const struct mu_records *records = &dump->records;
-	const struct mu_record_stack *stack;
 	struct mu_frame_info info;
 	size_t i;
 
-	if (records->count == 0)
+	if (dump->num_records == 0)
 		return BAD;
-	stack = &records->stacks[dump->last];
 	for (i = 0; mu_frame_info_take(&line, &info); i++) {
-		if (i >= stack->num_frames)
+		if (i >= dump->num_last)
 			continue;
-		info.pc = records->frames[stack->first + i];
+		info.pc = dump->addresses.list[dump->last[i]];
 		if (keep_info(dump, info) == NO_MEMORY)
 			return NO_MEMORY;
 	}
@@ -332,7 +356,8 @@ conclude(const struct mu_heap_dump *dump, struct mu_why *why)
 void
 mu_heap_dump_begin(struct mu_heap_dump *dump)
 {
-	*dump = (struct mu_heap_dump) { .fingerprint = "" };
+	*dump = (struct mu_heap_dump) { .fingerprint = "",
+		.records = { .merge = merge } };
 	mu_module_table_open(&dump->modules);
 	mu_arena_open(&dump->strings, STRINGS_LIMIT);
 }
@@ -346,7 +371,7 @@ mu_heap_dump_end(struct mu_heap_dump *dump, struct mu_why *why)
 	if (dump->section == MU_DUMP_TITLE)
 		return mu_why(why, MU_ERR_ARGUMENT,
 		    "it is not a heap dump; it has no line \"" TITLE "1.x\"");
-	mu_records_seal(&dump->records);
+	mu_addresses_seal(&dump->addresses);
 	mu_module_table_seal(&dump->modules);
 	mu_frame_infos_seal(dump->infos, dump->num_infos);
 	mu_hash_release(&dump->info_index);
@@ -356,10 +381,36 @@ mu_heap_dump_end(struct mu_heap_dump *dump, struct mu_why *why)
 	return conclude(dump, why);
 }
 
+bool
+mu_heap_dump_next(struct mu_heap_dump *dump, struct mu_dump_record *next)
+{
+	struct mu_record *record = &next->record;
+	const unsigned char *at;
+	struct mu_sorted item;
+	size_t num_frames;
+	uint64_t own;
+
+	if (!mu_sorter_next(&dump->records, &item))
+		return false;
+	next->number = item.values[0];
+	*record = (struct mu_record) {
+		.count = item.values[1],
+		.frames = next->frames,
+	};
+	at = mu_stack_key_take(item.key, next->frames, &num_frames);
+	record->num_frames = (uint16_t)num_frames;
+	at = mu_code_take(at, &own);
+	record->own = own != 0;
+	mu_code_take(at, &record->size);
+	record->bytes = mu_saturated_mul(record->size, record->count);
+	return true;
+}
+
 void
 mu_heap_dump_release(struct mu_heap_dump *dump)
 {
-	mu_records_release(&dump->records);
+	mu_sorter_release(&dump->records);
+	mu_addresses_release(&dump->addresses);
 	mu_module_table_close(&dump->modules);
 	mu_hash_release(&dump->info_index);
 	mu_arena_close(&dump->strings);

@@ -7,14 +7,16 @@
  *	(the lines of /proc/PID/maps)
  *	END
  *
- * Pure.
+ * Runs in: the command.
  */
 #ifndef LIB_VIEW_HEAP_DUMP_FILE_H
 #define LIB_VIEW_HEAP_DUMP_FILE_H
 
+#include "lib/view/addresses.h"
 #include "lib/view/frame_info.h"
 #include "lib/view/module_table.h"
 #include "lib/view/records.h"
+#include "lib/view/sorter.h"
 #include "mu/arena.h"
 #include "mu/status.h"
 
@@ -31,8 +33,10 @@ struct mu_heap_dump {
 	const char *fingerprint;               /* "" if not given */
 	uint64_t stated_bytes, stated_records; /* values in the header */
 	bool states_records;
-	struct mu_records records; /* merged: one per stack and size */
-	size_t num_records;        /* number in the file */
+	size_t num_records; /* number in the file */
+	size_t num_cut; /* of these, with more than MU_RECORD_FRAMES frames */
+	struct mu_addresses addresses; /* in the stacks */
+	struct mu_sorter records; /* merged: one per stack, size and owner */
 	struct mu_module_table modules;
 	struct mu_frame_info *infos; /* by pc, each once */
 	size_t num_infos, max_infos;
@@ -45,14 +49,17 @@ struct mu_heap_dump {
 	bool no_memory;
 	/* For the parser: */
 	enum mu_heap_dump_section section;
-	size_t last; /* stack for the next bt_info */
+	/* Stack for the next bt_info: numbers of addresses. */
+	uintptr_t last[MU_RECORD_FRAMES];
+	size_t num_last;
 	struct mu_hash_index info_index;
 	struct mu_arena strings;
 };
 
 /*
- * A dump is parsed in pieces, so that memory grows with the number of different
- * stacks and addresses, not with the file. Release it in any case.
+ * A dump is parsed in pieces, and its records are sorted outside of memory, so
+ * that memory grows with the number of different addresses, not with the file.
+ * Release it in any case.
  */
 void mu_heap_dump_begin(struct mu_heap_dump *dump);
 
@@ -69,6 +76,21 @@ size_t mu_heap_dump_take(
  * MU_ERR_ARGUMENT: it is not a heap dump; MU_ERR_NO_MEMORY.
  */
 enum mu_status mu_heap_dump_end(struct mu_heap_dump *dump, struct mu_why *why);
+
+/* A record of a dump, merged with those of the same stack, size and owner. */
+struct mu_dump_record {
+	struct mu_record record;
+	size_t number; /* of the first of them in the file, from 0 */
+	uintptr_t frames[MU_RECORD_FRAMES]; /* of RECORD */
+};
+
+/*
+ * The next record, with numbers of addresses for frames, by stack. False: there
+ * is no more; or it was not read, as mu_sorter_end() says. Begin by
+ * mu_sorter_begin().
+ */
+bool mu_heap_dump_next(
+    struct mu_heap_dump *dump, struct mu_dump_record *record);
 
 /* Accepts one that is zero. */
 void mu_heap_dump_release(struct mu_heap_dump *dump);

@@ -1,6 +1,8 @@
 /* Open a heap dump: see view_parts.h. */
 #include "lib/view/view_parts.h"
 
+#include <string.h>
+
 #include "lib/term/safe_text.h"
 
 static enum mu_status
@@ -33,11 +35,11 @@ note_dump(const struct mu_opened_dump *opened, struct mu_notes *notes)
 		    "%s: it does not say what was mapped; addresses have no"
 		    " names but its own",
 		    opened->path);
-	if (dump->records.num_cut > 0)
+	if (dump->num_cut > 0)
 		mu_notes_add(notes,
 		    "%s: %zu of its stacks are deeper than %d frames; the"
 		    " outermost are left out",
-		    opened->path, dump->records.num_cut, MU_RECORD_FRAMES);
+		    opened->path, dump->num_cut, MU_RECORD_FRAMES);
 	if (dump->modules.num_overlaps > 0)
 		mu_notes_add(notes,
 		    "%s: %zu mappings lie in others, and are left out",
@@ -78,6 +80,23 @@ mu_opened_dump_open(struct mu_opened_dump *opened, const char *path,
 	source.num_infos = opened->dump.num_infos;
 	mu_locations_open(&opened->names, &source, notes);
 	return status;
+}
+
+bool
+mu_opened_dump_next(struct mu_opened_dump *opened,
+    const struct mu_frames *frames, size_t source,
+    struct mu_dump_record *record)
+{
+	uintptr_t numbers[MU_RECORD_FRAMES];
+	size_t count;
+
+	if (!mu_heap_dump_next(&opened->dump, record))
+		return false;
+	count = mu_frames_of(
+	    frames, source, record->frames, record->record.num_frames, numbers);
+	memcpy(record->frames, numbers, count * sizeof(*numbers));
+	record->record.num_frames = (uint16_t)count;
+	return true;
 }
 
 void

@@ -128,8 +128,8 @@ mu_page_end(FILE *out, const struct mu_page *page)
 	fputs("],\n\"sections\":[", out);
 	for (i = 0; i < page->num_sections; i++) {
 		fputs(i == 0 ? "[" : ",\n[", out);
-		for (first = true; page->next(page->ctx, i, &row);
-		     first = false) {
+		page->begin(page->ctx, i);
+		for (first = true; page->next(page->ctx, &row); first = false) {
 			fputs(first ? "" : ",\n", out);
 			put_row(out, &row);
 		}

@@ -3,7 +3,7 @@
  * flame graphs, bottom up, and by function and module; what the page has
  * besides can be read without it.
  *
- * Pure.
+ * Runs in: the command.
  */
 #ifndef LIB_VIEW_PAGE_H
 #define LIB_VIEW_PAGE_H
@@ -12,6 +12,7 @@
 
 #include "lib/view/frames.h"
 #include "lib/view/notes.h"
+#include "lib/view/sorter.h"
 
 /* A stack, and what it allocated. */
 struct mu_page_row {
@@ -25,8 +26,13 @@ struct mu_page {
 	const struct mu_frames *frames;
 	size_t
 	    num_sections; /* each is in an element with the id "s0", "s1" ... */
-	/* Set ROW to the next one of SECTION; false: there is no more. */
-	bool (*next)(void *ctx, size_t section, struct mu_page_row *row);
+	/* Called once for each section: the rows of it are read next. */
+	void (*begin)(void *ctx, size_t section);
+	/*
+	 * Set ROW to the next one, which is valid until the next call; false:
+	 * there is no more.
+	 */
+	bool (*next)(void *ctx, struct mu_page_row *row);
 	void *ctx;
 };
 

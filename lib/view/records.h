@@ -1,5 +1,5 @@
 /*
- * Blocks that were not freed, by the stacks that allocated them: the common
+ * Blocks that were not freed, with the stacks that allocated them: the common
  * form of both kinds of files.
  *
  * Pure.
@@ -11,27 +11,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/view/hash_index.h"
-
 #define MU_RECORD_FRAMES 256 /* per stack; malloc_debug records no more */
 
 struct mu_record {
 	uint64_t size;  /* of a block, bytes */
 	uint64_t count; /* of blocks, saturated */
 	uint64_t bytes; /* of all, saturated */
-	/* Innermost first. Addresses; after mu_frames_replace() numbers. */
+	/* Innermost first. Addresses, or their numbers, or those of frames. */
 	const uintptr_t *frames;
 	const char *time;    /* as written; NULL: not known */
-	uint32_t stack;      /* index in mu_records.stacks */
+	size_t first;        /* frame in mu_records.frames */
 	uint16_t num_frames; /* up to MU_RECORD_FRAMES */
 	bool own;            /* z 1; otherwise it is older than the fork */
 	bool cut;            /* there were more frames */
-};
-
-/* A stack of one or several records. */
-struct mu_record_stack {
-	size_t first; /* in mu_records.frames */
-	size_t num_frames;
 };
 
 /* For arrays that are sorted while the records keep their order. */
@@ -43,12 +35,9 @@ struct mu_record_ref {
 struct mu_records {
 	struct mu_record *list;
 	size_t count, max;
-	struct mu_record_stack *stacks;
-	size_t num_stacks, max_stacks;
-	uintptr_t *frames; /* of all stacks, one after the other */
+	uintptr_t *frames; /* of all, one after the other */
 	size_t num_frames, max_frames;
 	size_t num_cut; /* stacks that had more than MU_RECORD_FRAMES */
-	struct mu_hash_index stack_index, index; /* until the seal */
 };
 
 /*
@@ -66,14 +55,6 @@ bool mu_records_frame(struct mu_records *records, uintptr_t pc);
 void mu_records_drop(struct mu_records *records);
 
 /*
- * The last record is complete: share its stack with equal stacks. If a record
- * with the same stack and size exists, add its blocks to that and drop it. So
- * memory grows with the number of different records. Call for every record or
- * for none. Returns the record that holds the blocks; NULL: no memory.
- */
-const struct mu_record *mu_records_merge(struct mu_records *records);
-
-/*
  * Call when no more is added, or the stacks were changed: set every record's
  * frames and bytes.
  */
@@ -82,12 +63,7 @@ void mu_records_seal(struct mu_records *records);
 /* Accepts one that is zero. */
 void mu_records_release(struct mu_records *records);
 
-/*
- * For qsort(): compare frame numbers from the outermost inwards, or from the
- * innermost outwards.
- */
-int mu_record_compare_outer(
-    const struct mu_record *a, const struct mu_record *b);
+/* For qsort(): compare frame numbers from the innermost outwards. */
 int mu_record_compare_inner(
     const struct mu_record *a, const struct mu_record *b);
 

@@ -1,25 +1,26 @@
 /*
- * Records are sorted by stack, so that a node's children come one after the
- * other: each record is compared only with the path of the one before. They are
- * read twice, to find the largest branches and to make their nodes, so that
- * memory grows with what is shown, and not with the number of stacks.
+ * Stacks are sorted, so that a node's children come one after the other: each
+ * stack is compared only with the one before. They are read twice, to find the
+ * largest branches and to make their nodes, so that memory grows with what is
+ * shown, and not with the number of stacks.
  */
 #include "lib/view/tree.h"
 
 #include <stdlib.h>
 
 #include "lib/view/saturate.h"
+#include "lib/view/stack_key.h"
 #include "mu/array.h"
 
 #define FRAMES_PER_BRANCH 32 /* shown on average: limits the output */
 
-/* Sort key of a node; INDEX is its number in the order of records. */
+/* Sort key of a node; INDEX is its number in the order of stacks. */
 struct rank {
 	uint64_t bytes, blocks;
 	size_t index, node;
 };
 
-/* A node on the way to the current record. */
+/* A node on the way to the end of the current stack. */
 struct level {
 	size_t frame, index;
 	size_t node; /* in the tree; NO_NODE */
@@ -118,32 +119,15 @@ mu_tree_step(struct mu_tree_walk *walk)
 	return go_on(walk);
 }
 
-static int
-compare_records(const void *a, const void *b)
+bool
+mu_tree_add(struct mu_sorter *stacks, const struct mu_record *record)
 {
-	const struct mu_record_ref *x = a, *y = b;
+	unsigned char key[MU_SORTER_KEY_MAX];
+	const unsigned char *end =
+	    mu_stack_key_put(key, record->frames, record->num_frames, true);
 
-	return mu_record_compare_outer(x->record, y->record);
-}
-
-/* The wanted records, by stack; NULL without memory. */
-static struct mu_record_ref *
-sort_records(struct mu_tree *tree, const struct mu_records *records, bool own)
-{
-	struct mu_record_ref *sorted;
-	size_t i, count = 0;
-
-	for (i = 0; i < records->count; i++)
-		count += records->list[i].own == own;
-	sorted = calloc(count + 1, sizeof(*sorted));
-	if (sorted == NULL)
-		return NULL;
-	for (i = 0; i < records->count; i++) {
-		if (records->list[i].own == own)
-			sorted[tree->num_records++].record = &records->list[i];
-	}
-	qsort(sorted, tree->num_records, sizeof(*sorted), compare_records);
-	return sorted;
+	return mu_sorter_add(
+	    stacks, key, (size_t)(end - key), record->bytes, record->count);
 }
 
 /* The larger first; of equal ones the one with more blocks. */
@@ -317,35 +301,37 @@ close_level(struct builder *builder)
 }
 
 static void
-add_own(struct builder *builder, const struct mu_record *record)
+add_own(struct builder *builder, const uint64_t values[2])
 {
 	struct level *level = &builder->levels[builder->depth];
 
-	if (!builder->making)
-		builder->tree->num_stacks +=
-		    level->own_blocks == 0 && level->own_bytes == 0;
-	level->own_bytes = mu_saturated_add(level->own_bytes, record->bytes);
-	level->own_blocks = mu_saturated_add(level->own_blocks, record->count);
-	level->bytes = mu_saturated_add(level->bytes, record->bytes);
-	level->blocks = mu_saturated_add(level->blocks, record->count);
+	level->own_bytes = values[0];
+	level->own_blocks = values[1];
+	level->bytes = mu_saturated_add(level->bytes, values[0]);
+	level->blocks = mu_saturated_add(level->blocks, values[1]);
 }
 
-/* The number of nodes below the root that two records share. */
-static size_t
-common(const struct mu_record *a, const struct mu_record *b)
+/* FRAMES, the outermost first: leave the one before, where they part. */
+static void
+read_stack(struct builder *builder, const uintptr_t *frames, size_t count)
 {
-	size_t i = a->num_frames, j = b->num_frames, length = 0;
+	size_t shared = 0;
 
-	while (i > 0 && j > 0 && a->frames[--i] == b->frames[--j])
-		length++;
-	return length;
+	while (shared < count && shared < builder->depth &&
+	    builder->levels[shared + 1].frame == frames[shared])
+		shared++;
+	while (builder->depth > shared)
+		close_level(builder);
+	while (builder->depth < count)
+		open_level(builder, frames[builder->depth]);
 }
 
 static void
-read_records(struct builder *builder, const struct mu_record_ref *sorted)
+read_stacks(struct builder *builder, struct mu_sorter *stacks)
 {
-	size_t i, shared = 0, count = builder->tree->num_records;
-	const struct mu_record *record;
+	uintptr_t frames[MU_RECORD_FRAMES];
+	struct mu_sorted stack;
+	size_t count;
 
 	builder->levels[0] = (struct level) {
 		.frame = MU_TREE_NO_FRAME,
@@ -353,19 +339,15 @@ read_records(struct builder *builder, const struct mu_record_ref *sorted)
 	};
 	builder->depth = 0;
 	builder->num_nodes = 1;
+	builder->tree->num_stacks = 0;
 	if (builder->making)
 		add_node(builder, builder->levels, 0);
-	for (i = 0; i < count && !builder->no_memory; i++) {
-		record = sorted[i].record;
-		if (i > 0)
-			shared = common(sorted[i - 1].record, record);
-		while (builder->depth > shared)
-			close_level(builder);
-		while (builder->depth < record->num_frames)
-			open_level(builder,
-			    record->frames[record->num_frames - builder->depth -
-				1]);
-		add_own(builder, record);
+	mu_sorter_begin(stacks);
+	while (!builder->no_memory && mu_sorter_next(stacks, &stack)) {
+		mu_stack_key_take(stack.key, frames, &count);
+		read_stack(builder, frames, count);
+		add_own(builder, stack.values);
+		builder->tree->num_stacks++;
 	}
 	while (builder->depth > 0)
 		close_level(builder);
@@ -450,30 +432,31 @@ finish(struct mu_tree *tree, size_t limit)
 	return done;
 }
 
-bool
-mu_tree_build(struct mu_tree *tree, const struct mu_records *records, bool own,
-    size_t limit)
+enum mu_status
+mu_tree_build(struct mu_tree *tree, struct mu_sorter *stacks, size_t limit,
+    struct mu_why *why)
 {
 	struct builder builder = { .tree = tree, .limit = limit };
-	struct mu_record_ref *sorted;
-	bool built;
+	enum mu_status status;
 
 	*tree = (struct mu_tree) { 0 };
-	sorted = sort_records(tree, records, own);
-	if (sorted == NULL)
-		return false;
-	read_records(&builder, sorted);
+	read_stacks(&builder, stacks);
 	keep_largest(&builder);
 	if (builder.num_branches > 0)
 		qsort(builder.branches, builder.num_branches,
 		    sizeof(*builder.branches), compare_indices);
 	builder.making = true;
-	if (!builder.no_memory)
-		read_records(&builder, sorted);
+	status = mu_sorter_end(stacks, why);
+	if (status == MU_OK && !builder.no_memory) {
+		read_stacks(&builder, stacks);
+		status = mu_sorter_end(stacks, why);
+	}
 	free(builder.branches);
-	free(sorted);
-	built = !builder.no_memory && tree->count > 0 && finish(tree, limit);
-	return built;
+	if (status != MU_OK)
+		return status;
+	if (builder.no_memory || tree->count == 0 || !finish(tree, limit))
+		return mu_why(why, MU_ERR_NO_MEMORY, "no memory for a tree");
+	return MU_OK;
 }
 
 bool

@@ -2,12 +2,13 @@
  * Build a tree of calls from stacks, from the outermost frame down, with the
  * bytes allocated below each; the largest branches of it.
  *
- * Pure.
+ * Runs in: the command.
  */
 #ifndef LIB_VIEW_TREE_H
 #define LIB_VIEW_TREE_H
 
 #include "lib/view/records.h"
+#include "lib/view/sorter.h"
 
 #define MU_TREE_NO_FRAME SIZE_MAX
 
@@ -28,18 +29,20 @@ struct mu_tree {
 	    *nodes; /* parents before children, the root first */
 	size_t count, max;
 	size_t *order;
-	size_t num_records;
 	size_t num_stacks; /* different ones */
 };
 
+/* Add RECORD, with numbers for frames, to STACKS. False: no memory. */
+bool mu_tree_add(struct mu_sorter *stacks, const struct mu_record *record);
+
 /*
- * Build a tree of those RECORDS, sealed and with numbers for frames, that are
- * OWN, or of the others, with the LIMIT largest branches. A branch begins at a
+ * Build a tree of STACKS, with the LIMIT largest branches. A branch begins at a
  * node with siblings, or with less than its parent; the nodes after it belong
- * to it. Returns false without memory. Release TREE in any case.
+ * to it. MU_OK; MU_ERR_NO_MEMORY, with the cause in WHY. Release TREE in any
+ * case.
  */
-bool mu_tree_build(struct mu_tree *tree, const struct mu_records *records,
-    bool own, size_t limit);
+enum mu_status mu_tree_build(struct mu_tree *tree, struct mu_sorter *stacks,
+    size_t limit, struct mu_why *why);
 
 /* Accepts one that is zero. */
 void mu_tree_release(struct mu_tree *tree);

@@ -8,6 +8,7 @@
 #include "lib/view/html_text.h"
 #include "lib/view/location_text.h"
 #include "lib/view/page.h"
+#include "lib/view/stack_key.h"
 
 #define OPEN_SHARE 0.1 /* nodes with less of the whole are folded at first */
 
@@ -110,7 +111,7 @@ put_section(FILE *out, const struct mu_dump_view *view, size_t section)
 		.walk = { .tree = tree } };
 	enum mu_tree_event event;
 
-	if (tree->num_records == 0)
+	if (tree->num_stacks == 0)
 		return;
 	fprintf(out,
 	    "<section id=\"s%zu\">\n<h2>%s</h2>\n<p>%s in %" PRIu64
@@ -128,37 +129,61 @@ put_section(FILE *out, const struct mu_dump_view *view, size_t section)
 }
 
 struct rows {
-	const struct mu_records *records;
-	size_t next[MU_DUMP_SECTIONS]; /* records that were not yet asked for */
+	struct mu_sorter *sections; /* stacks by their order in the file */
+	struct mu_sorter *now;
+	uintptr_t frames[MU_RECORD_FRAMES];
 };
 
-/* The process's own records are the first section. */
-static bool
-next_row(void *ctx, size_t section, struct mu_page_row *row)
+static void
+begin_rows(void *ctx, size_t section)
 {
 	struct rows *rows = ctx;
-	const struct mu_record *record;
 
-	while (rows->next[section] < rows->records->count) {
-		record = &rows->records->list[rows->next[section]++];
-		if (record->own != (section == 0))
-			continue;
-		*row = (struct mu_page_row) { record->bytes, record->count,
-			record->frames, record->num_frames };
-		return true;
-	}
-	return false;
+	rows->now = &rows->sections[section];
+	mu_sorter_begin(rows->now);
+}
+
+static bool
+next_row(void *ctx, struct mu_page_row *row)
+{
+	struct rows *rows = ctx;
+	const unsigned char *frames;
+	struct mu_sorted item;
+	uint64_t number;
+
+	if (!mu_sorter_next(rows->now, &item))
+		return false;
+	frames = mu_code_take(item.key, &number);
+	*row = (struct mu_page_row) {
+		.bytes = item.values[0],
+		.blocks = item.values[1],
+		.frames = rows->frames,
+	};
+	mu_stack_key_take(frames, rows->frames, &row->num_frames);
+	return true;
+}
+
+bool
+mu_tree_html_add(
+    struct mu_sorter *rows, const struct mu_record *record, size_t number)
+{
+	unsigned char key[MU_SORTER_KEY_MAX], *end = mu_code_put(key, number);
+
+	end = mu_stack_key_put(end, record->frames, record->num_frames, false);
+	return mu_sorter_add(
+	    rows, key, (size_t)(end - key), record->bytes, record->count);
 }
 
 void
 mu_tree_html(FILE *out, const struct mu_dump_view *view)
 {
 	char title[512];
-	struct rows rows = { .records = &view->dump->records };
+	struct rows rows = { .sections = view->rows };
 	struct mu_page page = {
 		.title = title,
 		.frames = view->frames,
 		.num_sections = MU_DUMP_SECTIONS,
+		.begin = begin_rows,
 		.next = next_row,
 		.ctx = &rows,
 	};

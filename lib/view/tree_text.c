@@ -79,7 +79,7 @@ put_section(FILE *out, const struct mu_dump_view *view, size_t section)
 		.walk = { .tree = tree } };
 	enum mu_tree_event event;
 
-	if (tree->num_records == 0)
+	if (tree->num_stacks == 0)
 		return;
 	fprintf(out, "\n%s%s: %s, %zu stack%s%s\n", view->style.bold,
 	    mu_dump_section_name(section),

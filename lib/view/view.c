@@ -7,8 +7,8 @@
 
 enum mu_status
 mu_view_page(const char *path, FILE *out,
-    bool (*write)(FILE *out, const void *view), const void *view,
-    struct mu_why *why)
+    enum mu_status (*write)(FILE *out, const void *view, struct mu_why *why),
+    const void *view, struct mu_why *why)
 {
 	bool is_file = strcmp(path, "-") != 0;
 	struct mu_output output;
@@ -17,9 +17,8 @@ mu_view_page(const char *path, FILE *out,
 
 	if (status != MU_OK)
 		return status;
-	if (!write(is_file ? output.text : out, view))
-		status = mu_why(why, MU_ERR_NO_MEMORY, "no memory for a page");
-	else if (is_file)
+	status = write(is_file ? output.text : out, view, why);
+	if (status == MU_OK && is_file)
 		status = mu_output_commit(&output, why);
 	if (is_file)
 		mu_output_close(&output);

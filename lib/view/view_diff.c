@@ -12,25 +12,52 @@ struct work {
 };
 
 static bool
-compare(struct work *work)
+name_frames(struct work *work)
 {
+	struct mu_opened_dump *opened;
 	size_t i;
 
 	for (i = 0; i < 2; i++) {
-		if (!mu_frames_add(&work->frames, &work->dumps[i].dump.records,
-			i, &work->dumps[i].names))
+		opened = &work->dumps[i];
+		if (!mu_frames_add(&work->frames, &opened->dump.addresses, i,
+			&opened->names))
 			return false;
-		mu_opened_dump_note(&work->dumps[i], &work->notes);
+		mu_opened_dump_note(opened, &work->notes);
 	}
-	if (!mu_frames_number(&work->frames))
-		return false;
-	for (i = 0; i < 2; i++) {
-		if (!mu_frames_replace(
-			&work->frames, &work->dumps[i].dump.records, i))
-			return false;
+	return mu_frames_number(&work->frames);
+}
+
+/* Records that are added take no more room in the dump. */
+static enum mu_status
+add_records(struct work *work, size_t side, struct mu_why *why)
+{
+	struct mu_sorter *records = &work->dumps[side].dump.records;
+	struct mu_dump_record record;
+	enum mu_status status;
+
+	mu_sorter_begin(records);
+	while (mu_opened_dump_next(
+	    &work->dumps[side], &work->frames, side, &record)) {
+		if (!mu_diff_add(&work->diff, side, &record.record))
+			return mu_why(
+			    why, MU_ERR_NO_MEMORY, "no memory to compare them");
 	}
-	return mu_diff_make(&work->diff, &work->dumps[0].dump.records,
-	    &work->dumps[1].dump.records);
+	status = mu_sorter_end(records, why);
+	mu_sorter_release(records);
+	return status;
+}
+
+static enum mu_status
+compare(struct work *work, struct mu_why *why)
+{
+	enum mu_status status;
+
+	if (!name_frames(work))
+		return mu_why(why, MU_ERR_NO_MEMORY, "no memory for frames");
+	status = add_records(work, 0, why);
+	if (status == MU_OK)
+		status = add_records(work, 1, why);
+	return status == MU_OK ? mu_diff_make(&work->diff, why) : status;
 }
 
 /* MU_PARTIAL: one or both are partial, and WHY is that of the first. */
@@ -57,10 +84,14 @@ open_both(
 	return worst;
 }
 
-static bool
-write_changes(FILE *out, const void *view)
+static enum mu_status
+write_changes(FILE *out, const void *view, struct mu_why *why)
 {
-	return mu_diff_html(out, view);
+	const struct mu_diff_view *changes = view;
+
+	if (!mu_diff_html(out, changes))
+		return mu_why(why, MU_ERR_NO_MEMORY, "no memory for a page");
+	return mu_diff_end(changes->diff, why);
 }
 
 /* On standard output the page is the only output. */
@@ -68,10 +99,14 @@ static enum mu_status
 write_all(const struct mu_cli_options *options, FILE *out,
     const struct mu_diff_view *view, struct mu_why *why)
 {
-	if (options->html == NULL || strcmp(options->html, "-") != 0)
+	enum mu_status status = MU_OK;
+
+	if (options->html == NULL || strcmp(options->html, "-") != 0) {
 		mu_diff_text(out, view);
-	if (options->html == NULL)
-		return MU_OK;
+		status = mu_diff_end(view->diff, why);
+	}
+	if (options->html == NULL || status != MU_OK)
+		return status;
 	return mu_view_page(options->html, out, write_changes, view, why);
 }
 
@@ -93,10 +128,8 @@ mu_view_diff(const struct mu_cli_options *options, const struct mu_style *style,
 	};
 
 	if (mu_status_usable(status)) {
-		if (!compare(&work))
-			mu_why(
-			    why, MU_ERR_NO_MEMORY, "no memory to compare them");
-		else if (write_all(options, out, &view, &later) == MU_OK)
+		if (compare(&work, &later) == MU_OK &&
+		    write_all(options, out, &view, &later) == MU_OK)
 			result =
 			    status == MU_OK ? MU_EXIT_CLEAN : MU_EXIT_PARTIAL;
 		else

@@ -183,10 +183,8 @@ name_stacks(struct work *work)
 	};
 
 	mu_locations_open(&work->names, &source, &work->notes);
-	if (!mu_frames_add(
-		&work->frames, &work->file.records, 0, &work->names) ||
-	    !mu_frames_number(&work->frames) ||
-	    !mu_frames_replace(&work->frames, &work->file.records, 0))
+	if (!mu_frames_replace(
+		&work->frames, &work->file.records, &work->names))
 		return false;
 	return mu_leak_groups_make(&work->groups, &work->file.records);
 }

@@ -3,6 +3,7 @@
 #define LIB_VIEW_VIEW_PARTS_H
 
 #include "lib/view/file_text.h"
+#include "lib/view/frames.h"
 #include "lib/view/heap_dump_file.h"
 #include "lib/view/locations.h"
 #include "lib/view/view.h"
@@ -23,17 +24,24 @@ enum mu_status mu_opened_dump_open(struct mu_opened_dump *opened,
     struct mu_why *why);
 void mu_opened_dump_close(struct mu_opened_dump *opened);
 
+/*
+ * The next record, with numbers of FRAMES, in which it is source SOURCE: see
+ * mu_heap_dump_next().
+ */
+bool mu_opened_dump_next(struct mu_opened_dump *opened,
+    const struct mu_frames *frames, size_t source,
+    struct mu_dump_record *record);
+
 /* Call after all frames are named: add notes about the names. */
 void mu_opened_dump_note(
     const struct mu_opened_dump *opened, struct mu_notes *notes);
 
 /*
- * Write VIEW as a page with WRITE, which returns false without memory, to the
- * file PATH, or to OUT if that is "-".
+ * Write VIEW as a page with WRITE to the file PATH, or to OUT if that is "-".
  */
 enum mu_status mu_view_page(const char *path, FILE *out,
-    bool (*write)(FILE *out, const void *view), const void *view,
-    struct mu_why *why);
+    enum mu_status (*write)(FILE *out, const void *view, struct mu_why *why),
+    const void *view, struct mu_why *why);
 
 /*
  * Show what OPTIONS name, on OUT. Returns the exit status; after

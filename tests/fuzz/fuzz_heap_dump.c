@@ -11,7 +11,6 @@
 #include "lib/view/saturate.h"
 #include "lib/view/tree_html.h"
 #include "lib/view/tree_text.h"
-#include "tests/support/command/whole_dump.h"
 #include "tests/support/fuzz/fuzz_input.h"
 
 #define DUMP_MOST (64u << 10)
@@ -74,14 +73,8 @@ count(const char *text, const char *what)
 }
 
 static void
-check_page(const struct mu_dump_view *view)
+check_page(const char *page, size_t length)
 {
-	char *page = NULL;
-	size_t length;
-	FILE *out = open_memstream(&page, &length);
-
-	mu_tree_html(out, view);
-	fclose(out);
 	require(length == strlen(page));
 	require(count(page, "<details") == count(page, "</details>"));
 	require(count(page, "<div") == count(page, "</div>"));
@@ -89,36 +82,74 @@ check_page(const struct mu_dump_view *view)
 	/* Data and code. */
 	require(count(page, "<script") == 2 && count(page, "</script>") == 2);
 	require(count(page, "<b>&") == 0);
-	free(page);
 }
 
 static void
-check_text(const struct mu_dump_view *view)
+check_text(const char *text, size_t length)
 {
-	char *text = NULL, *p;
-	size_t length;
-	FILE *out = open_memstream(&text, &length);
+	const char *p;
 
-	mu_tree_text(out, view);
-	fclose(out);
 	for (p = text; *p != '\0'; p++)
 		require(*p == '\n' || (unsigned char)*p >= 0x20);
 	require(length == strlen(text));
-	free(text);
 }
 
-static void
-check_diff(const struct mu_records *records)
-{
+/* What is shown of a dump. */
+struct shown {
+	char *text, *page;
+	size_t text_length, page_length;
 	struct mu_diff diff;
+	struct mu_sorter trees[MU_DUMP_SECTIONS], rows[MU_DUMP_SECTIONS];
+};
 
-	require(mu_diff_make(&diff, records, records));
-	require(diff.count == 0 && diff.bytes[0] == diff.bytes[1]);
-	mu_diff_release(&diff);
+static void
+add_records(
+    struct shown *shown, struct mu_heap_dump *dump, struct mu_frames *frames)
+{
+	uintptr_t numbers[MU_RECORD_FRAMES];
+	struct mu_dump_record next;
+	struct mu_why why;
+	size_t section;
+
+	mu_sorter_begin(&dump->records);
+	while (mu_heap_dump_next(dump, &next)) {
+		section = !next.record.own;
+		next.record.num_frames = (uint16_t)mu_frames_of(
+		    frames, 0, next.frames, next.record.num_frames, numbers);
+		next.record.frames = numbers;
+		require(mu_tree_add(&shown->trees[section], &next.record));
+		require(mu_tree_html_add(
+		    &shown->rows[section], &next.record, next.number));
+		require(mu_diff_add(&shown->diff, 0, &next.record));
+		require(mu_diff_add(&shown->diff, 1, &next.record));
+	}
+	require(mu_sorter_end(&dump->records, &why) == MU_OK);
 }
 
 static void
-check_dump(struct mu_heap_dump *dump)
+check_diff(struct mu_diff *diff)
+{
+	struct mu_why why;
+
+	require(mu_diff_make(diff, &why) == MU_OK);
+	require(diff->count[MU_GREW] == 0 && diff->count[MU_SHRANK] == 0);
+	require(diff->bytes[0] == diff->bytes[1]);
+}
+
+static void
+write_both(struct shown *shown, const struct mu_dump_view *view)
+{
+	FILE *out = open_memstream(&shown->text, &shown->text_length);
+
+	mu_tree_text(out, view);
+	fclose(out);
+	out = open_memstream(&shown->page, &shown->page_length);
+	mu_tree_html(out, view);
+	fclose(out);
+}
+
+static void
+show_dump(struct shown *shown, struct mu_heap_dump *dump)
 {
 	struct mu_location_source source = { .modules = &dump->modules,
 		.infos = dump->infos,
@@ -130,51 +161,81 @@ check_dump(struct mu_heap_dump *dump)
 		.dump = dump,
 		.frames = &frames,
 		.notes = &notes,
+		.rows = shown->rows,
 		.style = { "", "", "" } };
 	struct mu_locations names;
+	struct mu_why why;
 	size_t i;
 
 	check_modules(&dump->modules);
 	mu_locations_open(&names, &source, &notes);
-	require(mu_frames_add(&frames, &dump->records, 0, &names));
+	require(mu_frames_add(&frames, &dump->addresses, 0, &names));
 	require(mu_frames_number(&frames));
-	require(mu_frames_replace(&frames, &dump->records, 0));
+	add_records(shown, dump, &frames);
 	for (i = 0; i < MU_DUMP_SECTIONS; i++) {
-		require(mu_tree_build(
-		    &view.trees[i], &dump->records, i == 0, LIMIT));
+		require(mu_tree_build(&view.trees[i], &shown->trees[i], LIMIT,
+			    &why) == MU_OK);
 		check_tree(&view.trees[i]);
 	}
-	check_text(&view);
-	check_page(&view);
-	check_diff(&dump->records);
-	for (i = 0; i < MU_DUMP_SECTIONS; i++)
+	write_both(shown, &view);
+	for (i = 0; i < MU_DUMP_SECTIONS; i++) {
 		mu_tree_release(&view.trees[i]);
+		mu_sorter_release(&shown->trees[i]);
+		mu_sorter_release(&shown->rows[i]);
+	}
+	check_diff(&shown->diff);
+	mu_diff_release(&shown->diff);
 	mu_frames_release(&frames);
 	mu_locations_close(&names);
 	mu_notes_release(&notes);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* Show DATA, with ROOM bytes for records in memory. False: it is no dump. */
+static bool
+show(struct shown *shown, const uint8_t *data, size_t size, size_t room)
 {
 	struct mu_heap_dump dump;
 	struct mu_why why = { .text = "" };
 	enum mu_status status;
-	char *text;
+	char *text = malloc(size + 1);
+	size_t i;
 
-	if (size > DUMP_MOST)
-		return 0;
-	text = malloc(size + 1);
 	require(text != NULL);
 	memcpy(text, data, size);
 	text[size] = '\0';
-	status = parse_dump(&dump, text, size, &why);
+	*shown = (struct shown) { .diff.records.room = room };
+	for (i = 0; i < MU_DUMP_SECTIONS; i++)
+		shown->trees[i].room = shown->rows[i].room = room;
+	mu_heap_dump_begin(&dump);
+	dump.records.room = room;
+	mu_heap_dump_take(&dump, text, size, true);
+	status = mu_heap_dump_end(&dump, &why);
 	require((status == MU_OK) == (why.text[0] == '\0'));
 	if (status == MU_OK || status == MU_PARTIAL)
-		check_dump(&dump);
+		show_dump(shown, &dump);
 	else
 		require(status == MU_ERR_ARGUMENT);
 	mu_heap_dump_release(&dump);
 	free(text);
+	return shown->text != NULL;
+}
+
+/* Records in a file are shown as those in memory are. */
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct shown whole, parts;
+
+	if (size > DUMP_MOST || !show(&whole, data, size, 0))
+		return 0;
+	check_text(whole.text, whole.text_length);
+	check_page(whole.page, whole.page_length);
+	require(show(&parts, data, size, 2 * MU_SORTER_KEY_MAX));
+	require(strcmp(whole.text, parts.text) == 0);
+	require(strcmp(whole.page, parts.page) == 0);
+	free(whole.text);
+	free(whole.page);
+	free(parts.text);
+	free(parts.page);
 	return 0;
 }

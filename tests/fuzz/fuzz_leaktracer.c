@@ -59,9 +59,7 @@ check_report(struct mu_leaktracer *file)
 
 	mu_module_table_seal(&file->modules);
 	mu_locations_open(&names, &source, &notes);
-	require(mu_frames_add(&frames, &file->records, 0, &names));
-	require(mu_frames_number(&frames));
-	require(mu_frames_replace(&frames, &file->records, 0));
+	require(mu_frames_replace(&frames, &file->records, &names));
 	require(mu_leak_groups_make(&groups, &file->records));
 	check_groups(&groups, &file->records);
 	check_words(&view);

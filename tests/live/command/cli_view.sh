@@ -262,6 +262,35 @@ for usage in "--html x" "--symbols x" "--heap-dump a --leaktracer b" \
 	run 2 $usage
 done
 
+# Stacks that all differ, which took 100 MB and more; what is written is gone.
+name='more stacks than fit into memory'
+awk 'BEGIN {
+	print "Android Native Heap Dump v1.2\n\nAllocation records: 150000\n"
+	for (i = 0; i < 150000; i++) {
+		printf "z 0 sz 64 num 1 bt"
+		for (j = 0; j < 16; j++) {
+			seed = (seed * 16807 + 12345) % 2147483647
+			printf " %x", 16777216 + seed % 4000
+		}
+		print ""
+	}
+	print "MAPS\nEND"
+}' >"$work/many.txt"
+mkdir "$work/sorted"
+for html in '' "--html=$work/many.html"; do
+	# shellcheck disable=SC2086
+	(
+		ulimit -d 50000
+		TMPDIR="$work/sorted" "$command" --heap-dump "$work/many.txt" \
+			$html >"$out" 2>"$err"
+	)
+	[ $? -eq 0 ] || fail "it ended with another status: $(cat "$err")"
+	has "$out" "9600000 bytes in 150000 blocks, 150000 stacks"
+done
+[ "$(grep -c '^\[64,1,\|,\[64,1,\|\[\[64,1,' "$work/many.html")" -ge 149999 ] ||
+	fail "the page does not have all stacks"
+[ -z "$(ls -A "$work/sorted")" ] || fail "a file was left in TMPDIR"
+
 name='a pipe'
 mkfifo "$work/pipe"
 cat "$work/a.txt" >"$work/pipe" &

@@ -3,64 +3,82 @@
  * program was loaded.
  */
 #include "lib/view/diff_text.h"
+#include "lib/view/saturate.h"
 #include "tests/support/suite.h"
 
-static struct mu_records before, after;
+enum { BEFORE, AFTER };
+
 static struct mu_diff diff;
+static struct mu_change grown[4], shrunk[4];
 
 static void
 tear_down(void)
 {
 	mu_diff_release(&diff);
-	mu_records_release(&before);
-	mu_records_release(&after);
+	diff = (struct mu_diff) { .count = { 0 } };
 }
 
 static void
-add(struct mu_records *records, uint64_t size, uint64_t count,
-    const char *frames)
+add(size_t side, uint64_t size, uint64_t count, const char *frames)
 {
-	struct mu_record *record = mu_records_add(records);
+	uintptr_t numbers[16];
+	struct mu_record record = {
+		.size = size,
+		.count = count,
+		.bytes = mu_saturated_mul(size, count),
+		.frames = numbers,
+	};
 
-	record->size = size;
-	record->count = count;
 	for (; *frames != '\0'; frames++)
-		ck_assert(
-		    mu_records_frame(records, (uintptr_t)(*frames - 'a')));
+		numbers[record.num_frames++] = (uintptr_t)(*frames - 'a');
+	ck_assert(mu_diff_add(&diff, side, &record));
+}
+
+static void
+list(enum mu_change_kind kind, struct mu_change *changes)
+{
+	size_t i;
+
+	mu_diff_begin(&diff, kind);
+	for (i = 0; mu_diff_next(&diff, kind, &changes[i]); i++)
+		ck_assert_uint_lt(i, 3);
+	ck_assert_uint_eq(i, diff.count[kind]);
 }
 
 static void
 compare(void)
 {
-	mu_records_seal(&before);
-	mu_records_seal(&after);
-	ck_assert(mu_diff_make(&diff, &before, &after));
+	struct mu_why why;
+
+	ck_assert_int_eq(mu_diff_make(&diff, &why), MU_OK);
+	list(MU_GREW, grown);
+	list(MU_SHRANK, shrunk);
+	ck_assert_int_eq(mu_diff_end(&diff, &why), MU_OK);
 }
 
 TEST(by_stack_and_size)
 {
-	add(&before, 10, 5, "ab");
-	add(&before, 20, 5, "ab"); /* another size */
-	add(&before, 10, 2, "abc");
-	add(&before, 8, 1, "");
-	add(&after, 10, 2, "ab");
-	add(&after, 10, 7, "ab"); /* twice in one dump, as a child's and as its
+	add(BEFORE, 10, 5, "ab");
+	add(BEFORE, 20, 5, "ab"); /* another size */
+	add(BEFORE, 10, 2, "abc");
+	add(BEFORE, 8, 1, "");
+	add(AFTER, 10, 2, "ab");
+	add(AFTER, 10, 7, "ab"); /* twice in one dump, as a child's and as its
 				     own */
-	add(&after, 20, 5, "ab");
-	add(&after, 100, 1, "d");
+	add(AFTER, 20, 5, "ab");
+	add(AFTER, 100, 1, "d");
 	compare();
-	ck_assert_uint_eq(diff.count, 4);
-	ck_assert_uint_eq(diff.num_grew, 2);
-	ck_assert_uint_eq(diff.changes[0].bytes, 100);
-	ck_assert_uint_eq(diff.changes[0].before, 0);
-	ck_assert_uint_eq(diff.changes[1].bytes, 40);
-	ck_assert_uint_eq(diff.changes[1].before, 5);
-	ck_assert_uint_eq(diff.changes[1].after, 9);
-	ck_assert_uint_eq(diff.changes[2].bytes, 20);
-	ck_assert(!diff.changes[2].grew);
-	ck_assert_uint_eq(diff.changes[3].bytes, 8);
-	ck_assert_uint_eq(diff.grown, 140);
-	ck_assert_uint_eq(diff.shrunk, 28);
+	ck_assert_uint_eq(diff.count[MU_GREW], 2);
+	ck_assert_uint_eq(diff.count[MU_SHRANK], 2);
+	ck_assert_uint_eq(grown[0].bytes, 100);
+	ck_assert_uint_eq(grown[0].before, 0);
+	ck_assert_uint_eq(grown[1].bytes, 40);
+	ck_assert_uint_eq(grown[1].before, 5);
+	ck_assert_uint_eq(grown[1].after, 9);
+	ck_assert_uint_eq(shrunk[0].bytes, 20);
+	ck_assert_uint_eq(shrunk[1].bytes, 8);
+	ck_assert_uint_eq(diff.changed[MU_GREW], 140);
+	ck_assert_uint_eq(diff.changed[MU_SHRANK], 28);
 	ck_assert_uint_eq(diff.bytes[0], 178);
 	ck_assert_uint_eq(diff.bytes[1], 290);
 	ck_assert_uint_eq(diff.blocks[1], 15);
@@ -69,23 +87,23 @@ TEST(by_stack_and_size)
 TEST(nothing_changed)
 {
 	compare();
-	ck_assert_uint_eq(diff.count, 0);
+	ck_assert_uint_eq(diff.count[MU_GREW] + diff.count[MU_SHRANK], 0);
 	tear_down();
-	add(&before, 10, 5, "ab");
-	add(&after, 10, 5, "ab");
+	add(BEFORE, 10, 5, "ab");
+	add(AFTER, 10, 5, "ab");
 	compare();
-	ck_assert_uint_eq(diff.count, 0);
+	ck_assert_uint_eq(diff.count[MU_GREW] + diff.count[MU_SHRANK], 0);
 }
 
 TEST(sums_saturate)
 {
-	add(&before, UINT64_MAX, 1, "a");
-	add(&after, UINT64_MAX, UINT64_MAX, "a");
-	add(&after, UINT64_MAX, UINT64_MAX, "a");
-	add(&after, UINT64_MAX, 2, "b");
+	add(BEFORE, UINT64_MAX, 1, "a");
+	add(AFTER, UINT64_MAX, UINT64_MAX, "a");
+	add(AFTER, UINT64_MAX, UINT64_MAX, "a");
+	add(AFTER, UINT64_MAX, 2, "b");
 	compare();
-	ck_assert_uint_eq(diff.changes[0].bytes, UINT64_MAX);
-	ck_assert_uint_eq(diff.grown, UINT64_MAX);
+	ck_assert_uint_eq(grown[0].bytes, UINT64_MAX);
+	ck_assert_uint_eq(diff.changed[MU_GREW], UINT64_MAX);
 	ck_assert_uint_eq(diff.blocks[1], UINT64_MAX);
 }
 
@@ -120,10 +138,10 @@ TEST(words)
 {
 	char *text;
 
-	add(&before, 10, 5, "ab");
-	add(&before, 8, 1, "");
-	add(&after, 10, 6, "ab");
-	add(&after, 3, 2, "b");
+	add(BEFORE, 10, 5, "ab");
+	add(BEFORE, 8, 1, "");
+	add(AFTER, 10, 6, "ab");
+	add(AFTER, 3, 2, "b");
 	compare();
 	text = written(10);
 	ck_assert_str_eq(text,

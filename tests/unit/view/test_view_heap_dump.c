@@ -17,6 +17,8 @@
 #define TAIL "MAPS\n" MAPS_1 "END\n"
 
 static struct mu_heap_dump dump;
+static struct mu_dump_record *records;
+static size_t num_records;
 static struct mu_why why;
 static char *text;
 
@@ -24,6 +26,8 @@ static void
 tear_down(void)
 {
 	mu_heap_dump_release(&dump);
+	free(records);
+	records = NULL;
 	free(text);
 	text = NULL;
 }
@@ -31,12 +35,17 @@ tear_down(void)
 static enum mu_status
 parse_bytes(const char *bytes, size_t length)
 {
+	enum mu_status status;
+
 	tear_down();
 	why.text[0] = '\0';
 	text = malloc(length + 1); /* so that ASan sees a step too far */
 	memcpy(text, bytes, length);
 	text[length] = '\0';
-	return parse_dump(&dump, text, length, &why);
+	status = parse_dump(&dump, text, length, &why);
+	records = dump_records(&dump, &num_records);
+	ck_assert_ptr_nonnull(records);
+	return status;
 }
 
 static enum mu_status
@@ -61,8 +70,8 @@ TEST(test_md44_whole)
 	ck_assert_uint_eq(dump.version, 2);
 	ck_assert_str_eq(dump.fingerprint, "unknown");
 	ck_assert_uint_eq(dump.stated_bytes, 96);
-	ck_assert_uint_eq(dump.records.count, 2);
-	record = dump.records.list;
+	ck_assert_uint_eq(num_records, 2);
+	record = &records[0].record;
 	ck_assert(!record->own);
 	ck_assert_uint_eq(record->size, 40);
 	ck_assert_uint_eq(record->count, 2);
@@ -71,8 +80,8 @@ TEST(test_md44_whole)
 	ck_assert_uint_eq(record->frames[0], 0x55550000123);
 	ck_assert_uint_eq(record->frames[1], 0x7f0000002abc);
 	/* Android's own viewer leaves it out. */
-	ck_assert(record[1].own);
-	ck_assert_uint_eq(record[1].num_frames, 0);
+	ck_assert(records[1].record.own);
+	ck_assert_uint_eq(records[1].record.num_frames, 0);
 	ck_assert_uint_eq(dump.modules.count, 2);
 	ck_assert_str_eq(dump.modules.mappings[1].name, "/lib/a b.so");
 	ck_assert_uint_eq(dump.modules.mappings[1].offset, 0x1000);
@@ -94,8 +103,8 @@ TEST(test_md45_version_1_0)
 	    MU_OK);
 	ck_assert_uint_eq(dump.version, 0);
 	ck_assert_str_eq(dump.fingerprint, "");
-	ck_assert_uint_eq(dump.records.list[0].count, 1);
-	ck_assert_uint_eq(dump.records.list[0].frames[0], 0x55550000123);
+	ck_assert_uint_eq(records[0].record.count, 1);
+	ck_assert_uint_eq(records[0].record.frames[0], 0x55550000123);
 }
 
 TEST(test_md45_version_1_1)
@@ -108,8 +117,8 @@ TEST(test_md45_version_1_1)
 			       "MAPS\n0005550000-0005551000 r-xp 00000000"
 			       " 08:01 12 /system/lib/libc.so\nEND\n"),
 	    MU_OK);
-	ck_assert_uint_eq(dump.records.list[0].count, 16);
-	ck_assert_uint_eq(dump.records.list[0].bytes, 16384);
+	ck_assert_uint_eq(records[0].record.count, 16);
+	ck_assert_uint_eq(records[0].record.bytes, 16384);
 }
 
 TEST(test_md45_versions_to_come_and_others)
@@ -173,7 +182,7 @@ TEST(bt_info_that_is_none)
 		assert_partial(words,
 		    "1 line of the file cannot be read and is"
 		    " left out, the first is line 10");
-		ck_assert_uint_eq(dump.records.count, 2);
+		ck_assert_uint_eq(num_records, 2);
 	}
 	assert_partial(HEAD "  bt_info {\"\" 0 \"\" 0}\n" TAIL, "line 9");
 }
@@ -228,7 +237,7 @@ TEST(test_md46_behind_other_text)
 	ck_assert_int_eq(
 	    parse("hello\nworld\n" HEAD RECORD_1 RECORD_2 TAIL "more\n"),
 	    MU_OK);
-	ck_assert_uint_eq(dump.records.count, 2);
+	ck_assert_uint_eq(num_records, 2);
 	ck_assert_uint_eq(dump.lines_after, 1);
 }
 
@@ -240,7 +249,7 @@ TEST(lines_of_another_system)
 		  "z 0 sz 1 num 1 bt aB Cd\r\n"
 		  "MAPS\r\n1000-2000 r-xp 0 00:00 0 /a\r\nEND\r\n"),
 	    MU_OK);
-	ck_assert_uint_eq(dump.records.list[0].frames[1], 0xcd);
+	ck_assert_uint_eq(records[0].record.frames[1], 0xcd);
 	ck_assert_str_eq(dump.modules.mappings[0].name, "/a");
 }
 
@@ -257,12 +266,12 @@ TEST(cut_off_anywhere)
 		    status, i < title ? MU_ERR_ARGUMENT : MU_PARTIAL);
 		ck_assert_msg(
 		    i < title || strstr(why.text, "cut off"), "%zu", i);
-		ck_assert_uint_le(dump.records.count, 2);
+		ck_assert_uint_le(num_records, 2);
 	}
 	ck_assert_int_eq(parse_bytes(whole, i), MU_OK);
 	assert_partial(HEAD RECORD_1 "z 1  sz   16  num    1  bt 12",
 	    "the file is cut off after line 9: what follows is missing");
-	ck_assert_uint_eq(dump.records.count, 1);
+	ck_assert_uint_eq(num_records, 1);
 }
 
 TEST(fewer_records_than_told)
@@ -294,8 +303,8 @@ TEST(odd_records_are_left_out)
 		snprintf(words, sizeof(words), "%s%s%s\n%s%s", HEAD, RECORD_1,
 		    bad[i], RECORD_2, TAIL);
 		assert_partial(words, "line 10");
-		ck_assert_uint_eq(dump.records.count, 2);
-		ck_assert_uint_eq(dump.records.num_frames, 2);
+		ck_assert_uint_eq(num_records, 2);
+		ck_assert_uint_eq(dump.addresses.count, 2);
 	}
 }
 
@@ -304,7 +313,7 @@ TEST(frames_end_at_zero)
 	ck_assert_int_eq(parse("Android Native Heap Dump v1.2\n"
 			       "z 0 sz 1 num 1 bt 5 6 0 7\n" TAIL),
 	    MU_OK);
-	ck_assert_uint_eq(dump.records.list[0].num_frames, 2);
+	ck_assert_uint_eq(records[0].record.num_frames, 2);
 }
 
 TEST(too_many_frames)
@@ -320,9 +329,8 @@ TEST(too_many_frames)
 	}
 	strcat(words, TAIL);
 	ck_assert_int_eq(parse(words), MU_OK);
-	ck_assert_uint_eq(dump.records.num_cut, 2);
-	ck_assert_uint_eq(dump.records.num_frames, 256);
-	ck_assert_uint_eq(dump.records.list[0].num_frames, 256);
+	ck_assert_uint_eq(dump.num_cut, 2);
+	ck_assert_uint_eq(records[0].record.num_frames, 256);
 }
 
 TEST(equal_records_are_merged)
@@ -337,16 +345,13 @@ TEST(equal_records_are_merged)
 			       "z 1 sz 8 num 5 bt 5 6 0 7\n" TAIL),
 	    MU_OK);
 	ck_assert_uint_eq(dump.num_records, 6);
-	ck_assert_uint_eq(dump.records.count, 4);
-	ck_assert_uint_eq(dump.records.num_stacks, 2);
-	ck_assert_uint_eq(dump.records.num_frames, 5);
-	ck_assert_uint_eq(dump.records.list[0].count, UINT64_MAX);
-	ck_assert_uint_eq(dump.records.list[0].bytes, UINT64_MAX);
-	ck_assert_uint_eq(dump.records.list[1].bytes, 9);
-	ck_assert_uint_eq(dump.records.list[2].count, 4);
-	ck_assert_ptr_eq(
-	    dump.records.list[0].frames, dump.records.list[2].frames);
-	ck_assert_uint_eq(dump.records.list[3].num_frames, 3);
+	ck_assert_uint_eq(num_records, 4);
+	ck_assert_uint_eq(dump.addresses.count, 3);
+	ck_assert_uint_eq(records[0].record.count, UINT64_MAX);
+	ck_assert_uint_eq(records[0].record.bytes, UINT64_MAX);
+	ck_assert_uint_eq(records[1].record.bytes, 9);
+	ck_assert_uint_eq(records[2].record.count, 4);
+	ck_assert_uint_eq(records[3].record.num_frames, 3);
 }
 
 /* A bt_info behind a merged record; the first that names an address holds. */
@@ -405,7 +410,7 @@ TEST(absurd_numbers_saturate)
 		  "z 0 sz 18446744073709551615 num 18446744073709551615"
 		  " bt ffffffffffffffff\n" TAIL),
 	    MU_OK);
-	ck_assert_uint_eq(dump.records.list[0].bytes, UINT64_MAX);
+	ck_assert_uint_eq(records[0].record.bytes, UINT64_MAX);
 }
 
 TEST(maps_that_overlap_or_fall)

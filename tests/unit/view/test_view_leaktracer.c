@@ -159,9 +159,7 @@ shown(size_t limit, const char *folder, struct mu_notes *notes)
 
 	mu_module_table_seal(&file.modules);
 	mu_locations_open(&names, &source, notes);
-	ck_assert(mu_frames_add(&frames, &file.records, 0, &names));
-	ck_assert(mu_frames_number(&frames));
-	ck_assert(mu_frames_replace(&frames, &file.records, 0));
+	ck_assert(mu_frames_replace(&frames, &file.records, &names));
 	ck_assert(mu_leak_groups_make(&groups, &file.records));
 	view.groups = &groups;
 	view.frames = &frames;

@@ -5,39 +5,44 @@
 #include "tests/support/command/view_symbols.h"
 
 #include "lib/view/html_text.h"
+#include "lib/view/saturate.h"
 #include "lib/view/tree_html.h"
 #include "lib/view/tree_text.h"
 #include "tests/support/command/whole_dump.h"
 #include "tests/support/suite.h"
 
-static struct mu_records records;
+static struct mu_sorter stacks;
 static struct mu_tree tree;
 
 static void
 tear_down(void)
 {
 	mu_tree_release(&tree);
-	mu_records_release(&records);
+	mu_sorter_release(&stacks);
 }
 
 /* FRAMES: the innermost first, a letter each. */
 static void
-add(uint64_t size, uint64_t count, const char *frames, bool own)
+add(uint64_t size, uint64_t count, const char *frames)
 {
-	struct mu_record *record = mu_records_add(&records);
+	uintptr_t numbers[16];
+	struct mu_record record = {
+		.count = count,
+		.bytes = mu_saturated_mul(size, count),
+		.frames = numbers,
+	};
 
-	record->size = size;
-	record->count = count;
-	record->own = own;
 	for (; *frames != '\0'; frames++)
-		ck_assert(mu_records_frame(&records, (uintptr_t)*frames));
+		numbers[record.num_frames++] = (uintptr_t)*frames;
+	ck_assert(mu_tree_add(&stacks, &record));
 }
 
 static void
 build(size_t limit)
 {
-	mu_records_seal(&records);
-	ck_assert(mu_tree_build(&tree, &records, false, limit));
+	struct mu_why why;
+
+	ck_assert_int_eq(mu_tree_build(&tree, &stacks, limit, &why), MU_OK);
 }
 
 /* The walk as words: "m100x3(a40x1 b60x2)"; "=" own, "~" pruned. */
@@ -73,11 +78,10 @@ walk(void)
 
 TEST(outermost_frame_down)
 {
-	add(10, 1, "abm", false);
-	add(20, 2, "cbm", false);
-	add(5, 1, "dm", false);
-	add(7, 1, "zm", true);
-	add(3, 1, "abm", false);
+	add(10, 1, "abm");
+	add(20, 2, "cbm");
+	add(5, 1, "dm");
+	add(3, 1, "abm");
 	build(100);
 	ck_assert_str_eq(walk(), "m58x5(b53x4(c40x2()a13x2())d5x1())");
 	ck_assert_uint_eq(tree.num_stacks, 3);
@@ -86,9 +90,9 @@ TEST(outermost_frame_down)
 
 TEST(what_ends_in_the_midst)
 {
-	add(10, 1, "bm", false);
-	add(20, 2, "abm", false);
-	add(4, 1, "", false);
+	add(10, 1, "bm");
+	add(20, 2, "abm");
+	add(4, 1, "");
 	build(100);
 	ck_assert_str_eq(walk(), "=4x1/0m50x3(b50x3(=10x1/0a40x2()))");
 	ck_assert_uint_eq(tree.num_stacks, 3);
@@ -99,18 +103,18 @@ TEST(nothing)
 	build(5);
 	ck_assert_str_eq(walk(), "");
 	tear_down();
-	add(8, 2, "", false);
+	add(8, 2, "");
 	build(5);
 	ck_assert_str_eq(walk(), "=16x2/0");
 }
 
 TEST(small_branches_are_pruned)
 {
-	add(100, 1, "am", false);
-	add(50, 1, "bm", false);
-	add(20, 1, "cm", false);
-	add(10, 3, "dm", false);
-	add(1, 1, "xn", false);
+	add(100, 1, "am");
+	add(50, 1, "bm");
+	add(20, 1, "cm");
+	add(10, 3, "dm");
+	add(1, 1, "xn");
 	build(3); /* m, a, b */
 	ck_assert_str_eq(walk(), "m200x6(a100x1()b50x1()~50x4/2)~1x1/1");
 	mu_tree_release(&tree);
@@ -124,8 +128,8 @@ TEST(small_branches_are_pruned)
 /* Calls without a choice do not use the limit up. */
 TEST(chains_are_one_branch)
 {
-	add(100, 1, "edcbm", false);
-	add(100, 1, "yxwvm", false);
+	add(100, 1, "edcbm");
+	add(100, 1, "yxwvm");
 	build(2);
 	ck_assert_str_eq(
 	    walk(), "m200x2(b100x1(c100x1(d100x1(e100x1())))~100x1/1)");
@@ -138,8 +142,8 @@ TEST(chains_are_one_branch)
 
 TEST(sums_saturate)
 {
-	add(UINT64_MAX, UINT64_MAX, "am", false);
-	add(UINT64_MAX, 2, "bm", false);
+	add(UINT64_MAX, UINT64_MAX, "am");
+	add(UINT64_MAX, 2, "bm");
 	build(10);
 	ck_assert_uint_eq(tree.nodes[0].bytes, UINT64_MAX);
 	ck_assert_uint_eq(tree.nodes[0].blocks, UINT64_MAX);
@@ -163,7 +167,7 @@ TEST(nothing_is_lost)
 		}
 		frames[(seed >> 40) % 9] = '\0';
 		frames[8] = '\0';
-		add(seed >> 55, 1, frames, false);
+		add(seed >> 55, 1, frames);
 		whole += seed >> 55;
 	}
 	for (limit = 0; limit < 300; limit = limit * 2 + 1) {
@@ -190,36 +194,67 @@ static char text[] = "Android Native Heap Dump v1.2\n"
 		     "MAPS\n5555000-5556000 r-xp 0 00:00 1 /usr/bin/served\n"
 		     "END\n";
 
+/* Its records, in the sections of VIEW. */
+static void
+add_records(struct mu_heap_dump *dump, const struct mu_frames *frames,
+    struct mu_sorter *trees, struct mu_sorter *rows)
+{
+	uintptr_t numbers[MU_RECORD_FRAMES];
+	struct mu_dump_record next;
+	size_t section;
+
+	mu_sorter_begin(&dump->records);
+	while (mu_heap_dump_next(dump, &next)) {
+		section = !next.record.own;
+		next.record.num_frames = (uint16_t)mu_frames_of(
+		    frames, 0, next.frames, next.record.num_frames, numbers);
+		next.record.frames = numbers;
+		ck_assert(mu_tree_add(&trees[section], &next.record));
+		ck_assert(mu_tree_html_add(
+		    &rows[section], &next.record, next.number));
+	}
+}
+
 /* The dump in TEXT as WRITE writes it. */
 static char *
 written(void (*write)(FILE *out, const struct mu_dump_view *view))
 {
 	struct mu_notes notes = { 0 };
-	struct mu_dump_view view = { .path = "a<b>.txt", .notes = &notes };
+	struct mu_sorter trees[MU_DUMP_SECTIONS] = { { 0 } };
+	struct mu_sorter rows[MU_DUMP_SECTIONS] = { { 0 } };
+	struct mu_dump_view view = {
+		.path = "a<b>.txt",
+		.notes = &notes,
+		.rows = rows,
+	};
 	struct mu_heap_dump dump;
 	struct mu_location_source source = { .modules = &dump.modules };
 	struct mu_frames frames = { 0 };
 	struct mu_locations names;
 	char *copy = strdup(text), *page = NULL;
+	struct mu_why why;
 	size_t length, i;
 	FILE *out = open_memstream(&page, &length);
 
 	ck_assert_int_eq(parse_dump(&dump, copy, strlen(copy), NULL), MU_OK);
 	mu_locations_open(&names, &source, &notes);
-	ck_assert(mu_frames_add(&frames, &dump.records, 0, &names));
+	ck_assert(mu_frames_add(&frames, &dump.addresses, 0, &names));
 	ck_assert(mu_frames_number(&frames));
-	ck_assert(mu_frames_replace(&frames, &dump.records, 0));
+	add_records(&dump, &frames, trees, rows);
 	mu_notes_add(&notes, "a <note>\033");
 	view.dump = &dump;
 	view.frames = &frames;
 	view.style = mu_style_choose(MU_STYLE_NEVER, false, NULL, NULL);
 	for (i = 0; i < MU_DUMP_SECTIONS; i++)
-		ck_assert(
-		    mu_tree_build(&view.trees[i], &dump.records, i == 0, 100));
+		ck_assert_int_eq(
+		    mu_tree_build(&view.trees[i], &trees[i], 100, &why), MU_OK);
 	write(out, &view);
 	fclose(out);
-	for (i = 0; i < MU_DUMP_SECTIONS; i++)
+	for (i = 0; i < MU_DUMP_SECTIONS; i++) {
 		mu_tree_release(&view.trees[i]);
+		mu_sorter_release(&trees[i]);
+		mu_sorter_release(&rows[i]);
+	}
 	mu_locations_close(&names);
 	mu_frames_release(&frames);
 	mu_heap_dump_release(&dump);
@@ -264,6 +299,10 @@ TEST(html)
 	ck_assert_ptr_nonnull(strstr(page,
 	    "<details class=\"n\" open><summary><b"
 	    " title=\"80\">80 bytes</b>"));
+	/* Bytes, blocks, and frames. */
+	ck_assert_ptr_nonnull(strstr(page,
+	    "\"sections\":[[[16,1,0]],\n"
+	    "[[80,2,2,1],\n[1,1]]]}"));
 	ck_assert_ptr_null(strstr(page, "<b>&"));
 	ck_assert_ptr_null(strstr(page, "http:"));
 	ck_assert_ptr_null(strstr(page, "https:"));
