@@ -47,6 +47,17 @@ read_memory(void *ctx, uintptr_t address, void *buffer, size_t size)
 	return view != NULL;
 }
 
+static bool
+is_code(void *ctx, uintptr_t address)
+{
+	const struct shaping *shaping = ctx;
+	const struct mu_mapping *mapping =
+	    mu_snapshot_mapping(shaping->places->snap, address);
+
+	return mapping != NULL && mapping->executable &&
+	    mapping->name[0] == '/';
+}
+
 /* The marked block that begins at BEGIN; NULL: there is none. */
 static const struct mu_block *
 block_at(struct shaping *shaping, uintptr_t begin)
@@ -155,7 +166,8 @@ may_begin(const struct shaping *shaping, const char *view, size_t size)
 
 	memcpy(words, view, size < sizeof(words) ? size : sizeof(words));
 	return mu_range_has(envelope, words[0]) ||
-	    ((uint32_t)words[0] == 0 && mu_range_has(envelope, words[1]));
+	    ((uint32_t)words[0] == 0 && mu_range_has(envelope, words[1])) ||
+	    mu_containers_may_begin(&shaping->parts, words[0], words[1]);
 }
 
 static bool
@@ -163,6 +175,7 @@ try_block(void *ctx, const struct mu_block *block)
 {
 	struct shaping *shaping = ctx;
 	size_t at, size = mu_range_size(block->range);
+	unsigned libraries = shaping->parts.libraries;
 	const struct mu_live_type *type;
 
 	if (!mu_block_marked(block))
@@ -172,7 +185,8 @@ try_block(void *ctx, const struct mu_block *block)
 	if (type->id != 0 || is_text(type))
 		return true;
 	for (at = 0; at + WORD <= size; at += WORD)
-		if (may_begin(shaping, block->view + at, size - at))
+		if ((at <= WORD && libraries != MU_LIBRARY_CXX) ||
+		    may_begin(shaping, block->view + at, size - at))
 			try_at(shaping, block->range.begin + at,
 			    block->view + at, size - at);
 	return !mu_deadline_passed(shaping->deadline, 1 + size / 64);
@@ -196,21 +210,21 @@ try_word(struct shaping *shaping, uintptr_t address)
 	}
 }
 
-static bool
-has_cxx(const struct shaping *shaping)
+/* A program may have the C++ library in it. */
+static unsigned
+find_libraries(const struct shaping *shaping)
 {
 	const struct mu_snapshot *snap = shaping->places->snap;
+	unsigned libraries = 0;
 	size_t i;
 
 	for (i = 0; i < snap->num_mappings; i++)
-		if (strstr(snap->mappings[i].name, "/libstdc++.so") != NULL ||
-		    strstr(snap->mappings[i].name, "/libc++.so") != NULL)
-			return true;
+		libraries |= mu_containers_library(snap->mappings[i].name);
 	for (i = 1; i < shaping->live->count; i++)
 		if (shaping->live->types[i].source == MU_TYPE_VTABLE ||
 		    shaping->live->types[i].source == MU_TYPE_RTTI)
-			return true;
-	return false;
+			libraries |= MU_LIBRARY_CXX;
+	return libraries;
 }
 
 /* What an object of Python leads to and that is none itself is a part of it. */
@@ -375,6 +389,7 @@ mu_shapes_find(struct mu_live_types *live, struct mu_places *places,
 		.parts = {
 			.read = read_memory,
 			.size = size_of,
+			.code = is_code,
 			.found = note_part,
 			.end = take_parts,
 			.most = places->blocks->count,
@@ -386,7 +401,8 @@ mu_shapes_find(struct mu_live_types *live, struct mu_places *places,
 	shaping.parts.ctx = &shaping;
 	if (has_python(live))
 		mu_blocks_each(places->blocks, take_object, &shaping);
-	if (!has_cxx(&shaping))
+	shaping.parts.libraries = find_libraries(&shaping);
+	if (shaping.parts.libraries == 0)
 		return;
 	if (places->snap->saved != NULL && !places->snap->saved->contents) {
 		ask_kept(&shaping);

@@ -8,7 +8,8 @@
 #define SHORT_MAX 15                /* letters in a std::string itself */
 #define CHUNK_MAX ((size_t)1 << 24) /* bytes of a deque's */
 #define UNSURE_MAX 64               /* nodes of what may be no list */
-#define FEW 8                       /* steps, as from any pointer */
+#define ARRIVALS 3 /* at a node of a tree: from above, left, right */
+#define FEW 8      /* steps, as from any pointer */
 #define LARGE ((size_t)128 << 10)
 #define PAGE ((size_t)4096)
 #define LLVM_DEQUE_WORDS 6
@@ -39,19 +40,17 @@ struct tree {
 	size_t left, right, parent;
 };
 
-static bool
-read_word(struct mu_containers *parts, uintptr_t address, uintptr_t *word)
+bool
+mu_containers_word(
+    struct mu_containers *parts, uintptr_t address, uintptr_t *word)
 {
 	return address % WORD == 0 &&
 	    parts->read(parts->ctx, address, word, sizeof(*word));
 }
 
-/*
- * True if SIZE bytes may have been asked for the block at BEGIN. Large ones are
- * whole pages (glibc: M_MMAP_THRESHOLD).
- */
-static bool
-is_block(struct mu_containers *parts, uintptr_t begin, size_t size)
+bool
+mu_containers_is_block(
+    struct mu_containers *parts, uintptr_t begin, size_t size)
 {
 	size_t usable = begin == 0 ? 0 : parts->size(parts->ctx, begin);
 
@@ -74,7 +73,8 @@ is_string(struct mu_containers *parts, uintptr_t at)
 		return words[1] <= SHORT_MAX &&
 		    ((char *)&words[2])[words[1]] == '\0';
 	return words[2] > SHORT_MAX && words[1] <= words[2] &&
-	    words[2] < PTRDIFF_MAX && is_block(parts, words[0], words[2] + 1) &&
+	    words[2] < PTRDIFF_MAX &&
+	    mu_containers_is_block(parts, words[0], words[2] + 1) &&
 	    parts->read(parts->ctx, words[0] + words[1], &end, 1) &&
 	    end == '\0';
 }
@@ -106,7 +106,7 @@ find_vector(struct mu_containers *parts, const uintptr_t *words, size_t count)
 	    words[2] < words[1] || words[2] == words[0] ||
 	    (count > 3 && words[3] == words[0]) ||
 	    parts->size(parts->ctx, words[0]) == MU_CONTAINER_ANY_SIZE ||
-	    !is_block(parts, words[0], words[2] - words[0]))
+	    !mu_containers_is_block(parts, words[0], words[2] - words[0]))
 		return false;
 	strings = (words[2] - words[0]) % MU_CONTAINER_STRING == 0 &&
 	    are_strings(parts, words[0], words[1]);
@@ -130,9 +130,10 @@ is_deque(struct mu_containers *parts, const uintptr_t *words, size_t count)
 	    words[END_CURRENT] < words[END_LAST] &&
 	    words[LAST] - words[FIRST] == words[END_LAST] - words[END_FIRST] &&
 	    words[LAST] - words[FIRST] < CHUNK_MAX &&
-	    is_block(parts, words[MAP], words[MAP_SIZE] * WORD) &&
-	    read_word(parts, words[NODE], &first) && first == words[FIRST] &&
-	    read_word(parts, words[END_NODE], &end_first) &&
+	    mu_containers_is_block(parts, words[MAP], words[MAP_SIZE] * WORD) &&
+	    mu_containers_word(parts, words[NODE], &first) &&
+	    first == words[FIRST] &&
+	    mu_containers_word(parts, words[END_NODE], &end_first) &&
 	    end_first == words[END_FIRST];
 }
 
@@ -147,8 +148,9 @@ find_deque(struct mu_containers *parts, const uintptr_t *words, size_t count)
 	size = words[LAST] - words[FIRST];
 	parts->found(parts->ctx, words[MAP], MU_PART_DEQUE_MAP, 0);
 	for (at = words[NODE];
-	     at <= words[END_NODE] && read_word(parts, at, &chunk); at += WORD)
-		if (is_block(parts, chunk, size))
+	     at <= words[END_NODE] && mu_containers_word(parts, at, &chunk);
+	     at += WORD)
+		if (mu_containers_is_block(parts, chunk, size))
 			parts->found(parts->ctx, chunk, MU_PART_DEQUE, 0);
 	return true;
 }
@@ -168,11 +170,11 @@ find_llvm_deque(
 	    (words[2] - words[1]) % WORD != 0 ||
 	    (words[2] - words[1]) / WORD > parts->most || words[5] == 0 ||
 	    words[4] > CHUNK_MAX ||
-	    !is_block(parts, words[0], words[3] - words[0]))
+	    !mu_containers_is_block(parts, words[0], words[3] - words[0]))
 		return false;
 	parts->found(parts->ctx, words[0], MU_PART_DEQUE_MAP, 0);
 	for (at = words[1]; at < words[2]; at += WORD) {
-		if (!read_word(parts, at, &chunk) ||
+		if (!mu_containers_word(parts, at, &chunk) ||
 		    parts->size(parts->ctx, chunk) < LLVM_CHUNK_LEAST)
 			return false;
 		parts->found(parts->ctx, chunk, MU_PART_DEQUE, 0);
@@ -180,9 +182,8 @@ find_llvm_deque(
 	return true;
 }
 
-/* Read the COUNT links that a node begins with. */
-static bool
-is_node(
+bool
+mu_containers_node(
     struct mu_containers *parts, uintptr_t node, uintptr_t *links, size_t count)
 {
 	parts->steps -= parts->steps > 0;
@@ -198,7 +199,7 @@ walk_chain(struct mu_containers *parts, uintptr_t node, size_t count)
 	uintptr_t next;
 
 	for (; count > 0 && node != 0; count--, node = next) {
-		if (!is_node(parts, node, &next, 1))
+		if (!mu_containers_node(parts, node, &next, 1))
 			return false;
 		parts->found(parts->ctx, node, MU_PART_HASH_NODE, 0);
 	}
@@ -219,7 +220,8 @@ find_hash_table(
 	if (!(factor > 0.0625f && factor < 256.f))
 		return false;
 	if (words[NUM_BUCKETS] != SINGLE) {
-		if (!is_block(parts, words[BUCKETS], words[NUM_BUCKETS] * WORD))
+		if (!mu_containers_is_block(
+			parts, words[BUCKETS], words[NUM_BUCKETS] * WORD))
 			return false;
 		parts->found(parts->ctx, words[BUCKETS], MU_PART_HASH_TABLE, 0);
 	}
@@ -234,7 +236,7 @@ walk_list(struct mu_containers *parts, uintptr_t at, const uintptr_t *words)
 	size_t i;
 
 	for (i = 0; i < words[2]; i++, before = node, node = links[0]) {
-		if (node == at || !is_node(parts, node, links, 2) ||
+		if (node == at || !mu_containers_node(parts, node, links, 2) ||
 		    links[1] != before)
 			return false;
 		parts->found(parts->ctx, node, MU_PART_LIST_NODE, 0);
@@ -268,10 +270,10 @@ walk_tree(struct mu_containers *parts, const struct tree *tree, uintptr_t root,
     size_t count)
 {
 	uintptr_t node = root, from = tree->header, links[4], next;
-	size_t seen = 0;
+	size_t seen = 0, left = ARRIVALS * count;
 
 	while (node != tree->header) {
-		if (!is_node(parts, node, links, 4) ||
+		if (left-- == 0 || !mu_containers_node(parts, node, links, 4) ||
 		    (links[tree->parent] != from &&
 			(seen == 0 ||
 			    (links[tree->left] != from &&
@@ -304,12 +306,17 @@ find_tree(struct mu_containers *parts, const struct tree *tree, uintptr_t root,
 	    walk_tree(parts, tree, root, count);
 }
 
-/* Tell whether what was found so far belongs to a container. */
-static bool
-settle(struct mu_containers *parts, bool proven)
+bool
+mu_containers_settle(struct mu_containers *parts, bool proven)
 {
 	parts->end(parts->ctx, proven);
 	return proven;
+}
+
+bool
+mu_containers_function(struct mu_containers *parts, uintptr_t address)
+{
+	return address == 0 || parts->code(parts->ctx, address);
 }
 
 static bool
@@ -324,12 +331,14 @@ find_nodes(struct mu_containers *parts, uintptr_t at, const uintptr_t *words,
 
 	if (steps == 0)
 		return false;
-	if (settle(parts, find_hash_table(parts, words, count)) ||
-	    settle(parts, find_list(parts, at, words, count)) ||
+	if (mu_containers_settle(parts, find_hash_table(parts, words, count)) ||
+	    mu_containers_settle(parts, find_list(parts, at, words, count)) ||
 	    (count >= 5 && (uint32_t)words[0] == 0 &&
-		settle(parts, find_tree(parts, &gnu, words[1], words[4]))) ||
+		mu_containers_settle(
+		    parts, find_tree(parts, &gnu, words[1], words[4]))) ||
 	    (count >= 3 &&
-		settle(parts, find_tree(parts, &llvm, words[1], words[2])))) {
+		mu_containers_settle(
+		    parts, find_tree(parts, &llvm, words[1], words[2])))) {
 		parts->steps = steps;
 		return true;
 	}
@@ -342,10 +351,51 @@ bool
 mu_containers_find(struct mu_containers *parts, uintptr_t at,
     const uintptr_t *words, size_t count)
 {
-	return settle(parts, find_deque(parts, words, count)) ||
-	    settle(parts, find_llvm_deque(parts, words, count)) ||
-	    settle(parts, find_vector(parts, words, count)) ||
+	if ((parts->libraries & MU_LIBRARY_GLIB) != 0 &&
+	    mu_glib_parts_find(parts, at, words, count))
+		return true;
+	if ((parts->libraries & (MU_LIBRARY_QT5 | MU_LIBRARY_QT6)) != 0 &&
+	    mu_qt_parts_find(parts, at, words, count))
+		return true;
+	if ((parts->libraries & MU_LIBRARY_CXX) == 0)
+		return false;
+	return mu_containers_settle(parts, find_deque(parts, words, count)) ||
+	    mu_containers_settle(parts, find_llvm_deque(parts, words, count)) ||
+	    mu_containers_settle(parts, find_vector(parts, words, count)) ||
 	    find_nodes(parts, at, words, count);
+}
+
+bool
+mu_containers_may_begin(
+    const struct mu_containers *parts, uintptr_t word, uintptr_t next)
+{
+	/* The size of a GHashTable; a QObjectPrivate leads to its QObject. */
+	if ((parts->libraries & MU_LIBRARY_GLIB) != 0 && word != 0 &&
+	    word <= UINT32_MAX && (word & (word - 1)) == 0)
+		return true;
+	return (parts->libraries & (MU_LIBRARY_QT5 | MU_LIBRARY_QT6)) != 0 &&
+	    next != 0 && next % WORD == 0;
+}
+
+unsigned
+mu_containers_library(const char *name)
+{
+	static const struct {
+		const char *file;
+		unsigned library;
+	} files[] = {
+		{ "/libstdc++.so", MU_LIBRARY_CXX },
+		{ "/libc++.so", MU_LIBRARY_CXX },
+		{ "/libglib-2.0.so", MU_LIBRARY_GLIB },
+		{ "/libQt5Core.so", MU_LIBRARY_QT5 },
+		{ "/libQt6Core.so", MU_LIBRARY_QT6 },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(files) / sizeof(*files); i++)
+		if (strstr(name, files[i].file) != NULL)
+			return files[i].library;
+	return 0;
 }
 
 const char *
@@ -362,6 +412,33 @@ mu_part_name(enum mu_part_kind part)
 		    "std::unordered_map or std::unordered_set node",
 		[MU_PART_LIST_NODE] = "std::list node",
 		[MU_PART_TREE_NODE] = "std::map or std::set node",
+		[MU_PART_GHASH] = "GHashTable",
+		[MU_PART_GHASH_KEYS] = "keys of a GHashTable",
+		[MU_PART_GHASH_HASHES] = "hashes of a GHashTable",
+		[MU_PART_GHASH_VALUES] = "values of a GHashTable",
+		[MU_PART_GPTRARRAY] = "GPtrArray",
+		[MU_PART_GPTRARRAY_ELEMENTS] = "elements of a GPtrArray",
+		[MU_PART_GARRAY] = "GArray",
+		[MU_PART_GARRAY_ELEMENTS] = "elements of a GArray",
+		[MU_PART_GSTRING] = "GString",
+		[MU_PART_GLIST] = "GList",
+		[MU_PART_GSLICES] = "slices of GLib",
+		[MU_PART_GTYPE_NODE] = "GType node",
+		[MU_PART_GTYPE_DATA] = "GType data",
+		[MU_PART_QHASH] = "QHashData",
+		[MU_PART_QHASH_BUCKETS] = "buckets of a QHash",
+		[MU_PART_QHASH_NODE] = "QHash node",
+		[MU_PART_QHASH_SPANS] = "spans of a QHash",
+		[MU_PART_QHASH_ENTRIES] = "entries of a QHash",
+		[MU_PART_QMAP] = "QMapData",
+		[MU_PART_QMAP_NODE] = "QMap node",
+		[MU_PART_QOBJECT_EXTRA] = "QObjectPrivate::ExtraData",
+		[MU_PART_QOBJECT_CONNECTIONS] =
+		    "QObjectPrivate::ConnectionData",
+		[MU_PART_QOBJECT_SIGNALS] = "QObjectPrivate::SignalVector",
+		[MU_PART_QOBJECT_CONNECTION] = "QObjectPrivate::Connection",
+		[MU_PART_QOBJECT_SLOT] = "QtPrivate::QSlotObjectBase",
+		[MU_PART_QTHREAD_DATA] = "QThreadData",
 	};
 
 	return names[part];

@@ -80,18 +80,54 @@ is_table(const struct mu_symbols *symbols, uintptr_t address)
 	return found == (1u << sizeof(own) / sizeof(*own)) - 1;
 }
 
-/* The variable that holds the table's address is static, without a symbol. */
+/*
+ * True if the table at ADDRESS has the strings that the hash table at HASHED
+ * numbers: struct _GHashTable has its size, a prime and a mask, the number of
+ * entries, and eleven words later the functions.
+ */
+static bool
+is_numbered(const struct mu_symbols *symbols, uintptr_t address,
+    uintptr_t hashed, struct mu_range data)
+{
+	uintptr_t words[9], string;
+	size_t i, count;
+	char text[2];
+
+	if (hashed % WORD != 0 ||
+	    !mu_symbols_read(symbols, hashed, words, sizeof(words)))
+		return false;
+	count = words[2] & UINT32_MAX;
+	/* Strings are hashed and compared by functions of GLib. */
+	if (words[0] == 0 || (words[0] & (words[0] - 1)) != 0 ||
+	    words[1] >> 32 != words[0] - 1 || count >= words[0] ||
+	    words[7] >= data.begin || words[8] >= data.begin ||
+	    data.begin - words[7] > DATA_MAX * 16 ||
+	    data.begin - words[8] > DATA_MAX * 16)
+		return false;
+	for (i = 1; i <= count; i++)
+		if (!mu_subject_word(symbols, address + i * WORD, &string) ||
+		    mu_subject_bytes(symbols, string, text, 1) == 0)
+			return false;
+	return true;
+}
+
+/*
+ * The variable that holds the table's address is static, without a symbol; the
+ * one behind it, in programs that have few strings, the hash table of these.
+ */
 static uintptr_t
 find_table(const struct mu_symbols *symbols, struct mu_range data)
 {
 	const struct mu_mapping *mapping;
-	uintptr_t at, word, first;
+	uintptr_t at, word, first, next;
 
 	for (at = data.begin; at < data.end; at += WORD) {
 		if (mu_subject_word(symbols, at, &word) && word != 0 &&
 		    !mu_symbols_in_file(symbols, word, &mapping) &&
 		    mu_subject_word(symbols, word, &first) && first == 0 &&
-		    is_table(symbols, word))
+		    (is_table(symbols, word) ||
+			(mu_subject_word(symbols, at + WORD, &next) &&
+			    is_numbered(symbols, word, next, data))))
 			return word;
 	}
 	return 0;

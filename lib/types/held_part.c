@@ -7,7 +7,7 @@
 #define WORD sizeof(uintptr_t)
 #define NODES_MAX 4096          /* of one container */
 #define STEPS ((size_t)1 << 17) /* in vain */
-#define BEFORE 8 /* words of a container before the last one that leads on */
+#define BEFORE 13 /* words of a container before the last one that leads on */
 
 struct finding {
 	const struct mu_symbols *symbols;
@@ -35,6 +35,16 @@ size_of(void *ctx, uintptr_t begin)
 					     : MU_CONTAINER_ANY_SIZE;
 }
 
+static bool
+is_code(void *ctx, uintptr_t address)
+{
+	const struct finding *finding = ctx;
+	const struct mu_mapping *mapping;
+
+	return mu_symbols_in_file(finding->symbols, address, &mapping) &&
+	    mapping != NULL && mapping->executable;
+}
+
 static void
 take_part(void *ctx, uintptr_t begin, enum mu_part_kind part, size_t count)
 {
@@ -56,27 +66,34 @@ end_container(void *ctx, bool proven)
 		finding->part = MU_PART_NONE;
 }
 
-static bool
-is_wanted(struct mu_held_parts *parts, const struct mu_symbols *symbols)
+static unsigned
+find_libraries(struct mu_held_parts *parts, const struct mu_symbols *symbols)
 {
+	const struct mu_loaded *list;
+	size_t i, count = 0;
+
 	if (!parts->asked) {
-		parts->cxx = mu_symbols_has_file(symbols, "/libstdc++.so") ||
-		    mu_symbols_has_file(symbols, "/libc++.so");
+		list = mu_symbols_loaded(symbols, &count);
+		for (i = 0; i < count; i++)
+			parts->libraries |=
+			    mu_containers_library(list[i].first->name);
 		parts->steps = STEPS;
 	}
 	parts->asked = true;
-	return parts->cxx;
+	return parts->libraries;
 }
 
 bool
 mu_held_part_find(struct mu_held_parts *parts, const struct mu_symbols *symbols,
-    const struct mu_block_head *head, uintptr_t at, struct mu_type *type)
+    const struct mu_block_head *head, uintptr_t at, unsigned libraries,
+    struct mu_type *type)
 {
 	struct finding finding = { .symbols = symbols, .head = head };
 	struct mu_containers finder = {
 		.ctx = &finding,
 		.read = read_memory,
 		.size = size_of,
+		.code = is_code,
 		.found = take_part,
 		.end = end_container,
 		.most = NODES_MAX,
@@ -84,7 +101,8 @@ mu_held_part_find(struct mu_held_parts *parts, const struct mu_symbols *symbols,
 	uintptr_t words[MU_CONTAINER_WORDS];
 	size_t i, count;
 
-	if (at == 0 || at % WORD != 0 || !is_wanted(parts, symbols))
+	finder.libraries = libraries & find_libraries(parts, symbols);
+	if (at == 0 || at % WORD != 0 || finder.libraries == 0)
 		return false;
 	finder.steps = parts->steps;
 	for (i = 0; i < BEFORE && !finding.proven; i++) {
@@ -99,6 +117,7 @@ mu_held_part_find(struct mu_held_parts *parts, const struct mu_symbols *symbols,
 	if (!finding.proven)
 		return false;
 	parts->elements = finding.part == MU_PART_VECTOR;
+	parts->node = finding.part == MU_PART_GLIST;
 	if (finding.part == MU_PART_STRINGS)
 		mu_type_row_name(parts->name, sizeof(parts->name),
 		    mu_part_name(finding.part), finding.count);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/types/containers.h"
 #include "lib/types/cxx_object.h"
 #include "lib/types/declarations.h"
 #include "lib/types/gobject.h"
@@ -98,6 +99,20 @@ find_python_part(
 		types->symbols, held_at, types->python_name, type);
 }
 
+/* What leads to it, or it itself, is a container of one of LIBRARIES. */
+static bool
+find_part(struct mu_types *types, uintptr_t held_at, unsigned libraries,
+    struct mu_type *type)
+{
+	const struct mu_block_head *head = &types->head;
+
+	return mu_held_part_find(&types->parts, types->symbols, head, held_at,
+		   libraries, type) ||
+	    ((libraries & MU_LIBRARY_CXX) == 0 &&
+		mu_held_part_find(&types->parts, types->symbols, head,
+		    head->begin, libraries, type));
+}
+
 /* A proven type is better than a probable one, and any type than contents. */
 static bool
 find_type(struct mu_types *types, uintptr_t held_at, struct mu_type *type)
@@ -121,15 +136,24 @@ find_type(struct mu_types *types, uintptr_t held_at, struct mu_type *type)
 		return true;
 	if (mu_text_block_find(symbols, head, types->text, type)) {
 		/* What a chunk or a node has there may be old. */
-		if (mu_held_part_find(
-			&types->parts, symbols, head, held_at, &tagged) &&
+		if (find_part(types, held_at, MU_LIBRARY_CXX, &tagged) &&
 		    !types->parts.elements)
 			*type = tagged;
 		return true;
 	}
-	return mu_structure_find(&types->structures, head, type) ||
-	    mu_qt_block_find(&types->qt, symbols, head, type) ||
-	    mu_held_part_find(&types->parts, symbols, head, held_at, type) ||
+	found = find_part(types, held_at, ~(unsigned)MU_LIBRARY_CXX, &tagged);
+	if (found && !types->parts.node) {
+		*type = tagged;
+		return true;
+	}
+	if (mu_structure_find(&types->structures, head, type))
+		return true;
+	if (found) {
+		*type = tagged;
+		return true;
+	}
+	return mu_qt_block_find(&types->qt, symbols, head, type) ||
+	    find_part(types, held_at, MU_LIBRARY_CXX, type) ||
 	    mu_text_pointer_find(symbols, head, types->text, type) ||
 	    find_python_part(types, held_at, type);
 }

@@ -125,8 +125,8 @@ play_extension
 share c 80 80
 share cxx 90 90
 share stripped 70 70
-share glib 85 50
-share qt 70 50
+share glib 95 80
+share qt 88 90
 share python 80 75
 
 [ $failures -eq 0 ] || exit 1

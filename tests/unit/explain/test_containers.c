@@ -1,7 +1,7 @@
 /*
- * lib/types/containers.h: containers of both C++ libraries, made up here, are
- * known with all of their parts; what differs from them in one word is none,
- * and no memory makes a walk endless.
+ * lib/types/containers.h: containers of both C++ libraries, of GLib and of Qt,
+ * made up here, are known with all of their parts; what differs from them in
+ * one word is none, and no memory makes a walk endless.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +12,7 @@
 #define WORDS 4096
 #define BLOCKS 64
 #define WORD sizeof(uintptr_t)
+#define CODE 0x4000
 
 static uintptr_t words[WORDS];
 static struct {
@@ -21,6 +22,7 @@ static struct {
 	size_t count;
 } blocks[BLOCKS];
 static size_t num_blocks, used;
+static unsigned libraries = MU_LIBRARY_CXX;
 static uint32_t randomness = 1;
 
 static bool
@@ -46,6 +48,14 @@ size_of(void *ctx, uintptr_t begin)
 		if (blocks[i].begin == begin)
 			return blocks[i].size;
 	return 0;
+}
+
+/* Instructions are below the words of the test. */
+static bool
+is_code(void *ctx, uintptr_t address)
+{
+	(void)ctx;
+	return address == CODE;
 }
 
 static void
@@ -102,7 +112,9 @@ owner(void)
 static struct mu_containers
 finder(void)
 {
-	return (struct mu_containers) { .read = read_words,
+	return (struct mu_containers) { .libraries = libraries,
+		.read = read_words,
+		.code = is_code,
 		.size = size_of,
 		.found = take,
 		.end = end,
@@ -149,6 +161,7 @@ set_up(void)
 	memset(words, 0, sizeof(words));
 	num_blocks = 0;
 	used = 8;
+	libraries = MU_LIBRARY_CXX;
 }
 
 TEST(vectors)
@@ -415,6 +428,250 @@ TEST(inner_nodes)
 	ck_assert_uint_eq(parts.steps, 1000);
 }
 
+/* What goes up in a circle is no tree, and is not gone through many times. */
+TEST(circles)
+{
+	struct mu_containers parts = finder();
+	uintptr_t *header = owner(), *root = block(40), *entry = block(40);
+	uintptr_t *ring[40];
+	size_t i;
+
+	for (i = 0; i < 40; i++)
+		ring[i] = block(40);
+	for (i = 0; i < 40; i++) {
+		ring[i][1] = (uintptr_t)ring[(i + 1) % 40];  /* parent */
+		ring[i][2] = (uintptr_t)ring[(i + 39) % 40]; /* left */
+	}
+	ring[0][3] = (uintptr_t)entry; /* right */
+	entry[1] = (uintptr_t)ring[0];
+	entry[2] = (uintptr_t)root;
+	root[1] = (uintptr_t)header;
+	root[2] = (uintptr_t)entry;
+	root[3] = (uintptr_t)entry;
+	header[1] = (uintptr_t)root;
+	header[2] = header[3] = (uintptr_t)root;
+	header[4] = 20;
+	parts.steps = 10000;
+	ck_assert(!mu_containers_find(&parts, (uintptr_t)header, header, 10));
+	ck_assert_uint_ge(parts.steps, 10000 - 3 * 20);
+}
+
+TEST(hash_tables_of_glib)
+{
+	uintptr_t *table = block(104), *keys = block(40), *hashes = block(40);
+	uintptr_t *values = block(72), i;
+
+	libraries = MU_LIBRARY_GLIB;
+	table[0] = 8;
+	table[1] = 7 | (uintptr_t)7 << 32;
+	table[2] = 2 | (uintptr_t)3 << 32; /* one was removed */
+	table[3] = 2;                      /* values have eight bytes */
+	table[4] = (uintptr_t)keys;
+	table[5] = (uintptr_t)hashes;
+	table[6] = (uintptr_t)values;
+	table[7] = table[8] = CODE;
+	hashes[0] = 12345;
+	hashes[1] = 1;
+	hashes[3] = (uintptr_t)54321 << 32;
+	ck_assert(find(table));
+	ck_assert_int_eq(part_of(table), MU_PART_GHASH);
+	ck_assert_int_eq(part_of(keys), MU_PART_GHASH_KEYS);
+	ck_assert_int_eq(part_of(hashes), MU_PART_GHASH_HASHES);
+	ck_assert_int_eq(part_of(values), MU_PART_GHASH_VALUES);
+	for (i = 0; i < 9; i++) {
+		if (i == 3 || i == 6)
+			continue;
+		table[i] += 16;
+		ck_assert(!find(table));
+		table[i] -= 16;
+	}
+	hashes[2] = 7;
+	ck_assert(!find(table));
+	hashes[2] = 0;
+	table[6] = table[4];
+	ck_assert(find(table));
+	ck_assert_int_eq(part_of(keys), MU_PART_GHASH_KEYS);
+}
+
+TEST(arrays_of_glib)
+{
+	uintptr_t *pointers = block(40), *array = block(40);
+	uintptr_t *string = block(24), *elements = block(72);
+	uintptr_t *numbers = block(136), *text = block(72);
+
+	libraries = MU_LIBRARY_GLIB;
+	pointers[0] = (uintptr_t)elements;
+	pointers[1] = 5 | (uintptr_t)8 << 32;
+	pointers[2] = 1 | (uintptr_t)0x5500 << 32;
+	ck_assert(find(pointers));
+	ck_assert_int_eq(part_of(pointers), MU_PART_GPTRARRAY);
+	ck_assert_int_eq(part_of(elements), MU_PART_GPTRARRAY_ELEMENTS);
+	pointers[1] = 9 | (uintptr_t)8 << 32;
+	ck_assert(!find(pointers));
+	pointers[1] = 5 | (uintptr_t)4 << 32; /* not all of the block */
+	ck_assert(!find(pointers));
+	array[0] = (uintptr_t)numbers;
+	array[1] = 7 | (uintptr_t)10 << 32;
+	array[2] = 12;
+	array[3] = 1;
+	array[4] = CODE;
+	ck_assert(find(array));
+	ck_assert_int_eq(part_of(array), MU_PART_GARRAY);
+	ck_assert_int_eq(part_of(numbers), MU_PART_GARRAY_ELEMENTS);
+	array[1] = 7 | (uintptr_t)9 << 32; /* there is room for ten */
+	ck_assert(!find(array));
+	string[0] = (uintptr_t)text;
+	string[1] = 20;
+	string[2] = 64;
+	memcpy(text, "more than 15 letters", 21);
+	ck_assert(find(string));
+	ck_assert_int_eq(part_of(string), MU_PART_GSTRING);
+	string[1] = 19;
+	ck_assert(!find(string));
+}
+
+TEST(lists_and_slices_of_glib)
+{
+	uintptr_t *node[3], *page;
+	size_t i;
+
+	libraries = MU_LIBRARY_GLIB;
+	for (i = 0; i < 3; i++)
+		node[i] = block(24);
+	for (i = 0; i < 3; i++) {
+		node[i][1] = i < 2 ? (uintptr_t)node[i + 1] : 0;
+		node[i][2] = i > 0 ? (uintptr_t)node[i - 1] : 0;
+	}
+	for (i = 0; i < 3; i++) {
+		ck_assert(find(node[i]));
+		ck_assert_int_eq(part_of(node[i]), MU_PART_GLIST);
+	}
+	node[1][2] = 0;
+	ck_assert(!find(node[0]));
+	ck_assert(find(node[1]));
+	used = 256 - (uintptr_t)words % 1024 / WORD;
+	page = block(1016);
+	page[122] = 3;
+	page[124] = page[125] = (uintptr_t)&page[122];
+	page[123] = 3;
+	page[122] = 0;
+	ck_assert(find(page));
+	ck_assert_int_eq(part_of(page), MU_PART_GSLICES);
+	page[125] = (uintptr_t)&page[121];
+	ck_assert(!find(page));
+}
+
+TEST(hashes_of_qt)
+{
+	uintptr_t *five = block(56), *buckets = block(56), *node[3];
+	uintptr_t *six = block(40), *spans = block(152), *entries = block(104);
+	size_t i;
+
+	libraries = MU_LIBRARY_QT5;
+	for (i = 0; i < 3; i++)
+		node[i] = block(40);
+	five[1] = (uintptr_t)buckets;
+	five[2] = 1 | (uintptr_t)3 << 32;
+	five[3] = 32 | (uintptr_t)4 << 32;
+	five[4] = 5;
+	for (i = 0; i < 5; i++)
+		buckets[i] = (uintptr_t)five;
+	buckets[1] = (uintptr_t)node[0];
+	node[0][0] = (uintptr_t)node[1];
+	node[1][0] = (uintptr_t)five;
+	buckets[4] = (uintptr_t)node[2];
+	node[2][0] = (uintptr_t)five;
+	ck_assert(find(five));
+	ck_assert_int_eq(part_of(five), MU_PART_QHASH);
+	ck_assert_int_eq(part_of(buckets), MU_PART_QHASH_BUCKETS);
+	ck_assert_uint_eq(count_parts(MU_PART_QHASH_NODE), 3);
+	five[2] = 1 | (uintptr_t)4 << 32;
+	ck_assert(!find(five));
+	five[2] = 1 | (uintptr_t)2 << 32;
+	ck_assert(!find(five));
+	five[2] = 1 | (uintptr_t)3 << 32;
+	node[2][0] = (uintptr_t)node[2];
+	ck_assert(!find(five));
+	libraries = MU_LIBRARY_QT6;
+	six[0] = 1;
+	six[1] = 2;
+	six[2] = 128;
+	six[4] = (uintptr_t)&spans[1];
+	spans[0] = 1;
+	memset(&spans[1], 0xff, 128);
+	spans[3] = ~(uintptr_t)0xffff;
+	spans[17] = (uintptr_t)entries;
+	ck_assert(find(six));
+	ck_assert_int_eq(part_of(six), MU_PART_QHASH);
+	ck_assert_int_eq(part_of(spans), MU_PART_QHASH_SPANS);
+	ck_assert_int_eq(part_of(entries), MU_PART_QHASH_ENTRIES);
+	six[1] = 3;
+	ck_assert(!find(six));
+	six[1] = 2;
+	spans[0] = 2;
+	ck_assert(!find(six));
+}
+
+TEST(maps_of_qt)
+{
+	uintptr_t *map = block(40), *node[3];
+	size_t i;
+
+	libraries = MU_LIBRARY_QT5;
+	for (i = 0; i < 3; i++)
+		node[i] = block(40);
+	map[0] = 1 | (uintptr_t)3 << 32;
+	map[2] = (uintptr_t)node[1];
+	node[1][0] = (uintptr_t)&map[1] | 1; /* black */
+	node[1][1] = (uintptr_t)node[0];
+	node[1][2] = (uintptr_t)node[2];
+	node[0][0] = node[2][0] = (uintptr_t)node[1];
+	ck_assert(find(map));
+	ck_assert_int_eq(part_of(map), MU_PART_QMAP);
+	ck_assert_uint_eq(count_parts(MU_PART_QMAP_NODE), 3);
+	map[0] = 1 | (uintptr_t)2 << 32;
+	ck_assert(!find(map));
+	map[0] = 1 | (uintptr_t)3 << 32;
+	node[0][1] = (uintptr_t)node[2]; /* of another one */
+	ck_assert(!find(map));
+}
+
+TEST(objects_of_qt)
+{
+	uintptr_t *object = block(24), *private = block(88);
+	uintptr_t *extra = block(56), *thread = block(120);
+	uintptr_t *connections = block(56), *signals = block(56);
+	uintptr_t *one = block(88), *slot = block(24);
+
+	libraries = MU_LIBRARY_QT5;
+	object[0] = private[0] = CODE;
+	object[1] = (uintptr_t) private;
+	private[1] = (uintptr_t)object;
+	private[6] = (uintptr_t)extra;
+	private[7] = (uintptr_t)thread;
+	private[8] = (uintptr_t)connections;
+	connections[0] = (uintptr_t)1 << 32;
+	connections[1] = (uintptr_t)signals;
+	signals[1] = 1; /* one signal, and the list of all */
+	signals[4] = signals[5] = (uintptr_t)one;
+	one[4] = (uintptr_t)object;
+	one[7] = (uintptr_t)slot;
+	slot[0] = 1;
+	slot[1] = CODE;
+	ck_assert(find(private));
+	ck_assert_int_eq(part_of(extra), MU_PART_QOBJECT_EXTRA);
+	ck_assert_int_eq(part_of(thread), MU_PART_QTHREAD_DATA);
+	ck_assert_int_eq(part_of(connections), MU_PART_QOBJECT_CONNECTIONS);
+	ck_assert_int_eq(part_of(signals), MU_PART_QOBJECT_SIGNALS);
+	ck_assert_int_eq(part_of(one), MU_PART_QOBJECT_CONNECTION);
+	ck_assert_int_eq(part_of(slot), MU_PART_QOBJECT_SLOT);
+	one[4] = (uintptr_t)extra; /* another sender */
+	ck_assert(find(private));
+	ck_assert_int_eq(part_of(one), MU_PART_NONE);
+	object[1] = (uintptr_t)extra;
+	ck_assert(!find(private));
+}
+
 static uint32_t
 roll(uint32_t sides)
 {
@@ -431,13 +688,14 @@ TEST(random_memory)
 	for (i = 0; i < BLOCKS; i++)
 		block(24 + 16 * (i % 8));
 	for (round = 0; round < 20000; round++) {
+		libraries = roll(16);
 		for (i = 0; i < used; i++)
 			words[i] = roll(3) == 0 ? roll(4)
 			    : roll(20) == 0     ? (uintptr_t)-1
 						: blocks[roll(BLOCKS)].begin +
 				8 * (roll(3) == 0 ? roll(8) : 0);
 		parts = finder();
-		i = roll((uint32_t)used - 10);
+		i = roll((uint32_t)used - MU_CONTAINER_WORDS);
 		mu_containers_find(&parts, (uintptr_t)&words[i], &words[i],
 		    roll(MU_CONTAINER_WORDS + 1));
 	}

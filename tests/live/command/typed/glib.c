@@ -102,9 +102,13 @@ main(void)
 	also("GHashTable");
 	also("*GRealPtrArray*");
 	also("*GPtrArray*");
+	also("* of a GHashTable");
+	also("GArray");
+	also("elements of a GArray");
 	also("void*[*]");
 	also("unsigned int[*]");
 	also("GType *");
+	also("slices of GLib");
 	also("GParam*");
 	also("strings of GLib's quarks");
 	fill();

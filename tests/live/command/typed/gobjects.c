@@ -94,7 +94,13 @@ main(void)
 {
 	also("GList");
 	also("_GList");
+	also("GHashTable");
+	also("* of a GHashTable");
+	also("*GPtrArray*");
+	also("GArray");
+	also("elements of a GArray");
 	also("GType *");
+	also("slices of GLib");
 	also("GParam*");
 	also("strings of GLib's quarks");
 	fill();

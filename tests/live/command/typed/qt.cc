@@ -57,6 +57,10 @@ main()
 	also("QArrayData*");
 	also("QTypedArrayData*");
 	also("QListData*");
+	also("strings of GLib's quarks");
+	also("slices of GLib");
+	also("GHashTable");
+	also("* of a GHashTable");
 	fill();
 	keep(held_windows);
 	return stay();
