@@ -8,7 +8,7 @@ static void
 sizes_and_alignments()
 {
 	const size_t none = 0;
-	const std::align_val_t a32 { 32 }, a64 { 64 };
+	const std::align_val_t a1 { 1 }, a32 { 32 }, a64 { 64 };
 	void *(*volatile one)(size_t) = ::operator new;
 	void *(*volatile array)(size_t) = ::operator new[];
 	void *(*volatile one_aligned)(size_t, std::align_val_t) =
@@ -22,6 +22,7 @@ sizes_and_alignments()
 	::operator delete(one_aligned(43, a64), 43, a64);
 	::operator delete[](array_aligned(44, a64), a64);
 	::operator delete(one_aligned(45, a64), a64, std::nothrow);
+	::operator delete(one_aligned(46, a1), 46, a1);
 	::operator delete(one(5000), 5000);
 
 	::operator delete(one(51), 50);

@@ -65,7 +65,7 @@ guards_total(size_t size, size_t offset, size_t *total)
  * The upper bits distinguish a note of this block from other data, such as the
  * note of an older block.
  */
-#define NOTE_SHIFT 0x3full /* log2 of the alignment; 0: none */
+#define NOTE_SHIFT 0x3full /* 1 + log2 of the alignment; 0: none */
 #define NOTE_EMPTY 6       /* first bit of enum guards_empty */
 #define NOTE_INFO 0xffull
 
@@ -97,7 +97,7 @@ guards_note(void *block, size_t size, size_t alignment, enum guards_empty empty)
 	if (!guards_noted())
 		return;
 	if (alignment != 0)
-		info |= (uint64_t)__builtin_ctzll(alignment);
+		info |= 1 + (uint64_t)__builtin_ctzll(alignment);
 	note = note_of(block, info);
 	memcpy((char *)block + size + behind(), &note, sizeof(note));
 	if (empty == GUARDS_EMPTY && recorder_options.rear_guard != 0)
@@ -122,7 +122,7 @@ guards_alignment(const void *block, size_t size, size_t *alignment)
 	if (!find_note(block, size, &info))
 		return false;
 	info &= NOTE_SHIFT;
-	*alignment = info == 0 ? 0 : (size_t)1 << info;
+	*alignment = info == 0 ? 0 : (size_t)1 << (info - 1);
 	return true;
 }
 
