@@ -79,6 +79,10 @@ empty_grown(void)
 	memset(p, 2, 90);
 	free(p);
 	p = calloc(0, 7);
+	memset(p, 3, malloc_usable_size(p));
+	free(p);
+	p = block(0);
+	memset(p, 3, malloc_usable_size(p));
 	free(p);
 	p = malloc(1);
 	p[0] = 1;

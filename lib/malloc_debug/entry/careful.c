@@ -295,6 +295,9 @@ careful_usable_size(const struct call *call, void *block)
 		error_tag(call, &found, tag);
 		return 0;
 	}
+	if (guards_around(word) &&
+	    guards_empty(block, live_size(block)) != GUARDS_NOT_EMPTY)
+		return 0; /* its byte counts as guard */
 	return block_usable(block, word);
 }
 
