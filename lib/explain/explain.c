@@ -5,10 +5,14 @@
 #include <string.h>
 
 #include "lib/explain/explaining.h"
+#include "lib/types/containers.h"
 #include "mu/text.h"
 
 /* More say that an object lives for ever (CPython 3.12), or are damaged. */
 #define USES_MAX ((uintptr_t)1 << 28)
+
+/* The part of the heap from which on slices are told of: a twentieth. */
+#define SLICES_SHARE 20
 
 #define STRINGS_LIMIT ((size_t)1 << 30)
 
@@ -221,6 +225,25 @@ has_no_debug_information(struct mu_places *places)
 	return answer.given && answer.detail < MU_SYMBOLS_LINES;
 }
 
+/* What GLib has divided is not known by the piece. */
+static void
+note_slices(struct mu_explained *out)
+{
+	const char *slices = mu_part_name(MU_PART_GSLICES);
+	size_t i, bytes = 0, length = strlen(out->note);
+
+	for (i = 0; i < out->num_in_use; i++)
+		if (out->in_use[i].type != NULL &&
+		    strcmp(out->in_use[i].type, slices) == 0)
+			bytes += out->in_use[i].size * out->in_use[i].count;
+	if (bytes > out->live_bytes / SLICES_SHARE)
+		mu_text_format(out->note + length, sizeof(out->note) - length,
+		    "%sGLib divides %zu KiB into slices, which are no blocks; if "
+		    "the program is started with G_SLICE=always-malloc, each "
+		    "is one",
+		    length > 0 ? "; " : "", bytes >> 10);
+}
+
 static void
 note(struct mu_explained *out, enum mu_status status, struct mu_places *places,
     size_t unasked)
@@ -279,6 +302,7 @@ mu_explain(const struct mu_explain *wanted, struct mu_search *search,
 		status = explain_all(&explaining);
 	describe_steps(&explaining);
 	note(out, status, &explaining.places, explaining.types.unasked);
+	note_slices(out);
 	mu_places_close(&explaining.places);
 	mu_arena_rewind(search->tables, pieces);
 	return out;

@@ -158,7 +158,7 @@ struct mu_duplicate {
 struct mu_explained {
 	struct mu_explain wanted;
 	struct mu_arena arena;
-	char note[256]; /* what is missing and why; "": nothing */
+	char note[512]; /* what is missing and why; "": nothing */
 	size_t live_bytes, live_blocks; /* all blocks in use, lost ones left
 					   out */
 

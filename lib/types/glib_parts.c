@@ -299,6 +299,9 @@ mu_glib_parts_find(struct mu_containers *parts, uintptr_t at,
 
 	if (count == 0)
 		return false;
+	/* The first slice of a page may be one of the others. */
+	found =
+	    mu_containers_settle(parts, find_slices(parts, at, words, count));
 	if (mu_containers_settle(
 		parts, find_hash_table(parts, at, words, count)) ||
 	    mu_containers_settle(
@@ -312,8 +315,7 @@ mu_glib_parts_find(struct mu_containers *parts, uintptr_t at,
 		mu_containers_settle(
 		    parts, find_string(parts, at, words, count))))
 		return true;
-	found =
-	    mu_containers_settle(parts, find_slices(parts, at, words, count)) ||
+	found |=
 	    mu_containers_settle(parts, find_list(parts, at, words, count));
 	parts->steps = steps; /* there are no more than two */
 	return found;

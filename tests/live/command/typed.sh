@@ -60,6 +60,19 @@ play_with() {
 	    $(pkg-config --cflags "$package")
 }
 
+# The last program of GLib, as it runs without an environment for this. Newer
+# versions of GLib have no slices.
+tell_of_slices() {
+	name="slices of GLib"
+	[ -x "$work/program" ] || return
+	hold "$work/program"
+	"$command" -q --in-use -p "$pid" >"$work/report"
+	! grep -q "slices of GLib" "$work/report" ||
+		grep -q "G_SLICE=always-malloc" "$work/report" ||
+		fail "slices are not told: $(cat "$work/report")"
+	let_go
+}
+
 # The interpreter's own objects are named by their types.
 play_extension() {
 	name="extension.c, python3"
@@ -118,6 +131,7 @@ for source in containers shapes pointers templates tree; do
 done
 play_with glib glib.c gobject-2.0 gcc -O1 -g
 play_with glib gobjects.c gobject-2.0 gcc -O1 -g
+tell_of_slices
 play_with qt qt.cc Qt5Core g++ -O1 -g -fPIC
 play_with qt qt.cc Qt6Core g++ -O1 -g -fPIC
 play_extension

@@ -532,7 +532,7 @@ TEST(arrays_of_glib)
 
 TEST(lists_and_slices_of_glib)
 {
-	uintptr_t *node[3], *page;
+	uintptr_t *node[3], *page, *elements;
 	size_t i;
 
 	libraries = MU_LIBRARY_GLIB;
@@ -557,6 +557,14 @@ TEST(lists_and_slices_of_glib)
 	page[122] = 0;
 	ck_assert(find(page));
 	ck_assert_int_eq(part_of(page), MU_PART_GSLICES);
+	elements = block(72); /* its first slice is an array of pointers */
+	page[0] = (uintptr_t)elements;
+	page[1] = 5 | (uintptr_t)8 << 32;
+	page[2] = 1;
+	ck_assert(find(page));
+	ck_assert_int_eq(part_of(page), MU_PART_GSLICES);
+	ck_assert_int_eq(part_of(elements), MU_PART_GPTRARRAY_ELEMENTS);
+	page[0] = page[1] = page[2] = 0;
 	page[125] = (uintptr_t)&page[121];
 	ck_assert(!find(page));
 }
