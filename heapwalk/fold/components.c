@@ -15,13 +15,17 @@
 #include "heapwalk/fold/component_sums.h"
 #include "heapwalk/fold/cycles.h"
 #include "heapwalk/fold/giant_scc.h"
+#include "heapwalk/fold/peel.h"
 #include "mu/bits.h"
 
 /*
  * search.of: 0 if the tree was not seen yet; its order of discovery while its
  * component is open; then the component with this bit.
  */
-#define CLOSED 0x80000000u /* with this bit, its component */
+#define CLOSED 0x80000000u
+#define SOURCES_SHARE 16 /* one in so many trees */
+
+#define FIRST_CLOSED UINT32_MAX /* of those that are not searched in depth */
 
 /* Flag in the remaining edges: an older node is reachable. */
 #define HAS_OLDER MU_EDGES_FREE_BIT
@@ -36,9 +40,9 @@ struct search {
 	 */
 	uint32_t *stack;
 	uint32_t *edges; /* of the path: the next edge of each node */
-	uint32_t
-	    room; /* of both: trees outside of the giant component, plus 1 */
+	uint32_t room;   /* of both: trees that are searched, plus 1 */
 	uint32_t depth, open, num_seen, num_components;
+	struct mu_peel peel;
 	const uint64_t *giant; /* bits of its trees; or NULL */
 	const uint64_t *below; /* and of those that it leads to */
 	uint32_t giant_lowest; /* lowest of these, if it is an owner; or
@@ -161,49 +165,38 @@ search_from(struct search *search, uint32_t tree)
 	return true;
 }
 
-/*
- * First search what the giant component leads to outside of itself, then close
- * it.
- */
 static bool
-search_giant(struct search *search, const struct mu_giant_scc *giant)
-{
-	uint32_t num_trees = search->trees->num_trees, tree, base, closed;
-	uint64_t bits;
-
-	search->ends = true;
-	for (base = 0; base < num_trees; base += 64) {
-		bits = giant->below[base / 64] & ~giant->members[base / 64];
-		for (; bits != 0; bits &= bits - 1) {
-			search->ends = false;
-			tree = base + (uint32_t)__builtin_ctzll(bits);
-			if (!search_from(search, tree))
-				return false;
-		}
-	}
-	search->giant = giant->members;
-	search->below = giant->below;
-	search->giant_lowest = giant->lowest;
-	search->giant_number = search->num_components++;
-	closed = CLOSED | search->giant_number;
-	for (tree = 0; tree < num_trees; tree++)
-		if (mu_bit(giant->members, tree))
-			search->of[tree] = closed;
-	return true;
-}
-
-static bool
-search_all(struct search *search, const struct mu_giant_scc *giant)
+search_all(struct search *search)
 {
 	const struct mu_trees *trees = search->trees;
 	uint32_t tree;
 
-	if (giant != NULL && !search_giant(search, giant))
-		return false;
 	for (tree = 0; tree < trees->num_trees; tree++)
 		if (!search_from(search, tree))
 			return false;
 	return !search->deadline->passed;
+}
+
+/*
+ * Number all components: those that were closed from the highest number down
+ * follow those that were searched in depth.
+ */
+static void
+number_closed(struct mu_components *components, struct search *search)
+{
+	uint32_t num_closed =
+	    search->peel.next != 0 ? FIRST_CLOSED - search->peel.next : 0;
+	uint32_t tree, num_searched = search->num_components, shift, number;
+
+	components->num_components = num_searched + num_closed;
+	shift = FIRST_CLOSED - CLOSED - components->num_components + 1;
+	for (tree = 0; tree < components->trees.num_trees; tree++) {
+		number = components->of[tree] & ~CLOSED;
+		components->of[tree] =
+		    number < num_searched ? number : number - shift;
+	}
+	if (search->giant_number != 0)
+		search->giant_number = (search->giant_number & ~CLOSED) - shift;
 }
 
 /* Set the fields of each component that do not depend on others. */
@@ -220,10 +213,8 @@ gather(struct mu_components *components)
 	for (tree = trees->num_trees; tree-- > 0;) {
 		if (tree >= MU_AHEAD)
 			__builtin_prefetch(
-			    &components->all[components->of[tree - MU_AHEAD] &
-				~CLOSED],
+			    &components->all[components->of[tree - MU_AHEAD]],
 			    1);
-		components->of[tree] &= ~CLOSED;
 		components->all[components->of[tree]].lowest =
 		    mu_tree_head(trees, tree);
 	}
@@ -381,14 +372,98 @@ link_trees(struct mu_components *components, const struct search *search,
 	return MU_OK;
 }
 
-static uint32_t
-count_members(const struct mu_giant_scc *giant, uint32_t num_trees)
+static enum mu_status
+peel(struct search *search, struct mu_arena *arena)
 {
-	uint32_t i, count = 0;
+	struct mu_peel *peel = &search->peel;
+	enum mu_status status;
 
-	for (i = 0; i <= num_trees / 64; i++)
-		count += mu_popcount(giant->members[i]);
-	return count;
+	peel->of = search->of;
+	peel->next = FIRST_CLOSED;
+	peel->deadline = search->deadline;
+	status = mu_peel_open(peel, search->trees, arena);
+	if (status == MU_OK)
+		mu_peel(peel);
+	return status;
+}
+
+/* Close the giant component: nothing else is closed, and it leads nowhere. */
+static void
+close_lowest(struct search *search)
+{
+	uint32_t tree;
+
+	search->ends = true;
+	search->num_components = 1;
+	for (tree = 0; tree < search->trees->num_trees; tree++) {
+		if (!mu_bit(search->giant, tree))
+			continue;
+		search->of[tree] = CLOSED;
+		search->peel.left--;
+	}
+}
+
+/*
+ * Close what need not be searched in depth. If something leads to nearly each
+ * tree, little can be peeled.
+ */
+static enum mu_status
+close_others(struct search *search, struct mu_arena *arena)
+{
+	uint32_t num_trees = search->trees->num_trees;
+	bool few = search->trees->num_sources < num_trees / SOURCES_SHARE;
+	enum mu_status status = few ? MU_OK : peel(search, arena);
+	struct mu_giant_scc giant;
+
+	if (status != MU_OK || search->peel.left < num_trees / MU_GIANT_SHARE ||
+	    !mu_giant_scc_find(&giant, search->trees, arena, search->deadline))
+		return status;
+	search->giant = giant.members;
+	search->below = giant.below;
+	search->giant_lowest = giant.lowest;
+	search->ends =
+	    memcmp(giant.members, giant.below,
+		((size_t)num_trees / 64 + 1) * sizeof(*giant.below)) == 0;
+	if (few && search->ends) {
+		close_lowest(search);
+		return MU_OK;
+	}
+	if (few)
+		status = peel(search, arena);
+	if (status != MU_OK)
+		return status;
+	search->giant_number = search->peel.next;
+	mu_peel_component(&search->peel, giant.members);
+	if (!search->ends)
+		mu_peel(&search->peel);
+	return MU_OK;
+}
+
+/* Room for so many numbers where trees were peeled. */
+static uint32_t
+peel_room(const struct search *search)
+{
+	return search->peel.ways != NULL
+	    ? search->trees->num_trees / sizeof(uint32_t)
+	    : 0;
+}
+
+static bool
+make_room(struct search *search, struct mu_arena *arena)
+{
+	uint32_t room = 1 + search->peel.left;
+
+	search->room = search->open = room;
+	if (2 * (uint64_t)room <= peel_room(search)) {
+		search->stack = (void *)search->peel.ways;
+		search->edges = search->stack + room;
+		return true;
+	}
+	search->stack =
+	    mu_arena_alloc_table(arena, room, sizeof(*search->stack));
+	search->edges =
+	    mu_arena_alloc_table(arena, room, sizeof(*search->edges));
+	return search->stack != NULL && search->edges != NULL;
 }
 
 static enum mu_status
@@ -396,27 +471,26 @@ search(struct mu_components *components, struct search *search,
     struct mu_arena *arena)
 {
 	const struct mu_trees *trees = &components->trees;
-	struct mu_giant_scc giant;
-	bool found =
-	    mu_giant_scc_find(&giant, trees, arena, components->deadline);
+	enum mu_status status;
 
 	search->trees = trees;
 	search->deadline = components->deadline;
 	search->of = components->of;
-	search->room = 1 + trees->num_trees;
-	if (found)
-		search->room -= count_members(&giant, trees->num_trees);
-	search->open = search->room;
-	search->stack =
-	    mu_arena_alloc_table(arena, search->room, sizeof(*search->stack));
-	search->edges =
-	    mu_arena_alloc_table(arena, search->room, sizeof(*search->edges));
-	if (search->stack == NULL || search->edges == NULL)
+	search->peel.left = trees->num_trees;
+	if (trees->lost->cells != NULL) {
+		status = close_others(search, arena);
+		if (status != MU_OK)
+			return status;
+	}
+	if (!make_room(search, arena))
 		return MU_ERR_NO_MEMORY;
-	if (!search_all(search, found ? &giant : NULL))
+	if (!search_all(search))
 		return MU_ERR_TIMEOUT;
-	components->num_components = search->num_components;
-	components->pending = search->edges;
+	number_closed(components, search);
+	components->pending = search->room > trees->num_trees ? search->edges
+	    : components->num_components <= peel_room(search)
+	    ? (void *)search->peel.ways
+	    : NULL;
 	return MU_OK;
 }
 

@@ -64,7 +64,8 @@ struct mu_path {
 	 * private, if the sum of that one is known; otherwise 0.
 	 */
 	uint32_t next;
-	uint32_t depth, jump; /* if the sum is known */
+	uint32_t depth,
+	    jump; /* set when needed; the latter is 1 + a component */
 	struct mu_bound bound;
 };
 
@@ -95,7 +96,7 @@ struct mu_components {
 	struct mu_retained *retained;
 	uint32_t num_retained;
 
-	/* Room for all components. */
+	/* Room for all components, if some are not complete. */
 	uint32_t *pending, *deferred;
 	uint32_t num_pending, num_deferred;
 	struct mu_deadline *deadline;

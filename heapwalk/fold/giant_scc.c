@@ -13,7 +13,6 @@
 #include "mu/bits.h"
 
 #define MIN_TREES 65536 /* fewer trees stay in the cache anyway */
-#define SHARE 8         /* of the trees, at least one in that many */
 #define MAX_LOOKS 16    /* at each edge */
 #define WORD_LOOKS 4    /* cost of looking at a word of bits, in edges */
 #define STARTS 16
@@ -216,7 +215,7 @@ sweep(struct finding *finding,
 		    finding->deadline->passed)
 			return false;
 	}
-	return count >= finding->trees->num_trees / SHARE;
+	return count >= finding->trees->num_trees / MU_GIANT_SHARE;
 }
 
 static bool

@@ -12,6 +12,8 @@
 
 #include "heapwalk/fold/trees.h"
 
+#define MU_GIANT_SHARE 8 /* of the trees, at least one in that many */
+
 /* Bit i % 64 of word i / 64: tree i. */
 struct mu_giant_scc {
 	uint64_t *below;   /* the giant component and all that it leads to */

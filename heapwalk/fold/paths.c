@@ -38,12 +38,46 @@ is_root(const struct mu_components *components, uint32_t number)
 	return components->all[number].complete || number == components->hub;
 }
 
+static void
+set_jump(const struct paths *paths, uint32_t number)
+{
+	struct mu_path *path = &paths->of[number];
+	const struct mu_path *after = &paths->of[path->next - 1];
+	const struct mu_path *jump = &paths->of[after->jump - 1];
+	const struct mu_path *far = &paths->of[jump->jump - 1];
+
+	path->depth = 1 + after->depth;
+	path->jump = after->depth - jump->depth == jump->depth - far->depth
+	    ? jump->jump
+	    : path->next;
+}
+
+/* Set the jump pointers of NUMBER and of its ancestors. */
+static void
+set_jumps(const struct paths *paths, uint32_t number)
+{
+	const struct mu_components *components = paths->components;
+	uint32_t *pending = components->pending, count = 0;
+
+	while (paths->of[number].jump == 0) {
+		if (is_root(components, number)) {
+			paths->of[number].jump = 1 + number;
+			break;
+		}
+		pending[count++] = number;
+		number = paths->of[number].next - 1;
+	}
+	while (count > 0)
+		set_jump(paths, pending[--count]);
+}
+
 static uint32_t
 find_ancestor(const struct paths *paths, uint32_t number, uint32_t depth)
 {
+	set_jumps(paths, number);
 	while (paths->of[number].depth > depth)
-		number = paths->of[paths->of[number].jump].depth >= depth
-		    ? paths->of[number].jump
+		number = paths->of[paths->of[number].jump - 1].depth >= depth
+		    ? paths->of[number].jump - 1
 		    : mu_components_next(paths->components, number);
 	return number;
 }
@@ -57,13 +91,14 @@ find_common(const struct paths *paths, uint32_t a, uint32_t b)
 {
 	bool jump;
 
+	set_jumps(paths, b);
 	a = find_ancestor(paths, a, paths->of[b].depth);
 	b = find_ancestor(paths, b, paths->of[a].depth);
 	while (a != b && paths->of[a].depth > 0) {
 		jump = paths->of[a].jump != paths->of[b].jump;
-		a = jump ? paths->of[a].jump
+		a = jump ? paths->of[a].jump - 1
 			 : mu_components_next(paths->components, a);
-		b = jump ? paths->of[b].jump
+		b = jump ? paths->of[b].jump - 1
 			 : mu_components_next(paths->components, b);
 	}
 	return a == b ? a : MU_NO_COMPONENT;
@@ -184,33 +219,18 @@ add_tips(const struct paths *paths, const struct tips *tips,
 	return true;
 }
 
-static void
-add_root(const struct paths *paths, uint32_t number)
-{
-	paths->of[number].depth = 0;
-	paths->of[number].jump = number;
-	paths->of[number].bound = mu_bound_known(paths->components, number);
-}
-
 /* NUMBER reaches itself and what NEXT reaches. */
 static void
 add_node(const struct paths *paths, uint32_t number, uint32_t next)
 {
 	struct mu_components *components = paths->components;
 	struct mu_path *path = &paths->of[number];
-	const struct mu_path *after = &paths->of[next];
-	const struct mu_path *jump = &paths->of[after->jump];
-	const struct mu_path *far = &paths->of[jump->jump];
 	size_t count, bytes;
 
 	mu_components_reach(components, next, &count, &bytes);
 	components->all[number].count += (uint32_t)count;
 	components->all[number].bytes += bytes;
 	path->next = 1 + next;
-	path->depth = 1 + after->depth;
-	path->jump = after->depth - jump->depth == jump->depth - far->depth
-	    ? jump->jump
-	    : next;
 	path->bound = mu_bound_known(components, number);
 }
 
@@ -243,7 +263,8 @@ mu_paths_find(struct mu_components *components)
 		    components->all[i].parent != MU_MANY_PARENT)
 			continue;
 		if (is_root(components, i)) {
-			add_root(&paths, i);
+			components->paths[i].bound =
+			    mu_bound_known(components, i);
 			continue;
 		}
 		find_tips(&paths, &tips, i);

@@ -197,8 +197,11 @@ make_room(
 	    mu_arena_alloc_table(arena, count, sizeof(*components->deferred));
 	components->paths =
 	    mu_arena_alloc_table(arena, count, sizeof(*components->paths));
+	if (components->pending == NULL)
+		components->pending = mu_arena_alloc_table(
+		    arena, count, sizeof(*components->pending));
 	return components->retained != NULL && components->deferred != NULL &&
-	    components->paths != NULL;
+	    components->paths != NULL && components->pending != NULL;
 }
 
 enum mu_status

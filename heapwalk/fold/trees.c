@@ -150,15 +150,17 @@ climb(struct climbing *climbing)
 				lanes[i--] = lanes[--count];
 }
 
-/* Count the nodes with no parent or several, according to UP. */
-static uint32_t
-count_heads(const uint32_t *up, uint32_t num_nodes)
+/* Count the trees, according to UP, and those that nothing leads to. */
+static void
+count_heads(struct mu_trees *trees, const uint32_t *up)
 {
-	uint32_t node, count = 0;
+	uint32_t node;
 
-	for (node = 0; node < num_nodes; node++)
-		count += is_head(up[node]);
-	return count;
+	trees->num_trees = trees->num_sources = 0;
+	for (node = 0; node < trees->lost->num_nodes; node++) {
+		trees->num_trees += is_head(up[node]);
+		trees->num_sources += up[node] == MU_PARENT_NONE;
+	}
 }
 
 /* Number the trees of all heads. Returns true if a node leads to one. */
@@ -288,16 +290,18 @@ mu_trees_find(
 		.deadline = deadline };
 	struct mu_arena *arena = lost->graph->arena;
 
-	*trees =
-	    (struct mu_trees) { .lost = lost, .num_trees = lost->num_nodes };
+	*trees = (struct mu_trees) { .lost = lost };
+	count_heads(trees, lost->parents);
 	if (lost->num_nodes > MAX_NODES ||
-	    count_heads(lost->parents, lost->num_nodes) > lost->num_nodes / 2)
+	    trees->num_trees > lost->num_nodes / 2) {
+		trees->num_trees = lost->num_nodes;
 		return MU_OK;
+	}
 	climb(&climbing);
 	if (deadline->passed)
 		return MU_ERR_TIMEOUT;
 	trees->of = lost->parents;
-	trees->num_trees = count_heads(trees->of, lost->num_nodes);
+	count_heads(trees, trees->of);
 	trees->heads = mu_arena_alloc_table(
 	    arena, trees->num_trees, sizeof(*trees->heads));
 	if (trees->heads == NULL)

@@ -20,6 +20,7 @@
 struct mu_trees {
 	const struct mu_lost *lost;
 	uint32_t num_trees;
+	uint32_t num_sources; /* trees that nothing leads to */
 
 	/* All NULL if most nodes are heads: each is then its own tree. */
 	uint32_t *of;    /* tree of each node */

@@ -1,0 +1,159 @@
+/* What is peeled: in an order against the edges, and most of what can be. */
+#include "heapwalk/fold/peel.h"
+#include "tests/support/graph/folding.h"
+#include "tests/support/suite.h"
+
+#define NODES 20000
+#define FIRST 0x7fffffffu
+
+static void **nodes[NODES];
+static uint32_t of[NODES];
+
+/* Each node leads to others, EDGES hundredths on the average. */
+static void
+make_nodes(unsigned seed, size_t edges)
+{
+	size_t i, word;
+
+	srand(seed);
+	folding_open_heap(FAKE_SPAN, (size_t)64 * NODES);
+	for (i = 0; i < NODES; i++)
+		nodes[i] = folding_node(4);
+	for (i = 0; i < NODES * edges / 100; i++) {
+		word = (size_t)rand() % 4;
+		nodes[(size_t)rand() % NODES][word] =
+		    nodes[(size_t)rand() % NODES];
+	}
+	fake_heap_seal(&folding_heap);
+}
+
+static void
+open_trees(struct mu_trees *trees, struct mu_lost *lost, struct mu_graph *graph,
+    struct mu_deadline *deadline)
+{
+	ck_assert_int_eq(mu_graph_make(graph, &folding_heap.blocks, NULL, NULL,
+			     &folding_heap.arena, FAKE_NO_DEADLINE),
+	    MU_OK);
+	ck_assert_int_eq(mu_lost_open(lost, graph, deadline), MU_OK);
+	ck_assert_int_eq(mu_trees_find(trees, lost, deadline), MU_OK);
+}
+
+/* No edge leads up, none from what is left to what is peeled. */
+static void
+expect_order(const struct mu_trees *trees, struct mu_deadline *deadline)
+{
+	struct mu_tree_edges edges;
+	uint32_t tree, target;
+
+	for (tree = 0; tree < trees->num_trees; tree++) {
+		mu_tree_edges_open(&edges, trees, tree, deadline);
+		while (mu_tree_edges_next(&edges, &target))
+			ck_assert(of[tree] == 0 ? of[target] == 0
+						: of[target] < of[tree]);
+	}
+}
+
+static size_t
+count_left(const struct mu_peel *peel)
+{
+	size_t count = 0;
+	uint32_t tree;
+
+	for (tree = 0; tree < peel->trees->num_trees; tree++)
+		count += of[tree] == 0;
+	ck_assert_uint_eq(count, peel->left);
+	ck_assert_uint_eq(
+	    FIRST - peel->next, peel->trees->num_trees - peel->left);
+	return count;
+}
+
+static void
+peel_all(
+    struct mu_peel *peel, struct mu_trees *trees, struct mu_deadline *deadline)
+{
+	memset(of, 0, sizeof(of));
+	*peel =
+	    (struct mu_peel) { .of = of, .next = FIRST, .deadline = deadline };
+	ck_assert_int_eq(mu_peel_open(peel, trees, &folding_heap.arena), MU_OK);
+	mu_peel(peel);
+	expect_order(trees, deadline);
+}
+
+/*
+ * With fewer edges than one each, nearly nothing is in a cycle or below one;
+ * with more, what is left is below the giant component.
+ */
+TEST_LOOP(random_graph, 1, 9)
+{
+	struct mu_deadline deadline = { .ns = FAKE_NO_DEADLINE };
+	size_t edges = 25 * (size_t)_i;
+	struct mu_graph graph;
+	struct mu_trees trees;
+	struct mu_peel peel;
+	struct mu_lost lost;
+
+	make_nodes((unsigned)_i, edges);
+	open_trees(&trees, &lost, &graph, &deadline);
+	peel_all(&peel, &trees, &deadline);
+	if (edges < 100)
+		ck_assert_uint_lt(count_left(&peel), trees.num_trees / 20);
+	else
+		ck_assert_uint_lt(count_left(&peel), trees.num_trees);
+}
+
+/* A chain of components: the first alone, then two trees, then one. */
+TEST(component)
+{
+	struct mu_deadline deadline = { .ns = FAKE_NO_DEADLINE };
+	uint64_t members = 1 << 1 | 1 << 2;
+	struct mu_graph graph;
+	struct mu_trees trees;
+	struct mu_peel peel;
+	struct mu_lost lost;
+	size_t i;
+
+	folding_open_heap(FAKE_SPAN, 4096);
+	for (i = 0; i < 4; i++)
+		nodes[i] = folding_node(4);
+	for (i = 0; i < 4; i++)
+		nodes[i][0] = nodes[i][1] = nodes[i < 3 ? i + 1 : i];
+	nodes[2][1] = nodes[1];
+	nodes[0][1] = nodes[1][1] = nodes[3];
+	fake_heap_seal(&folding_heap);
+	open_trees(&trees, &lost, &graph, &deadline);
+	trees = (struct mu_trees) { .lost = &lost, .num_trees = 4 };
+	peel_all(&peel, &trees, &deadline);
+	ck_assert_uint_eq(count_left(&peel), 3);
+	mu_peel_component(&peel, &members);
+	mu_peel(&peel);
+	ck_assert_uint_eq(peel.left, 0);
+	ck_assert_uint_eq(of[0], FIRST);
+	ck_assert_uint_eq(of[1], FIRST - 1);
+	ck_assert_uint_eq(of[2], FIRST - 1);
+	ck_assert_uint_eq(of[3], FIRST - 2);
+}
+
+/* More edges lead to one node than can be counted: it stays. */
+TEST(many_ways)
+{
+	struct mu_deadline deadline = { .ns = FAKE_NO_DEADLINE };
+	struct mu_graph graph;
+	struct mu_trees trees;
+	struct mu_peel peel;
+	struct mu_lost lost;
+	size_t i;
+
+	folding_open_heap(FAKE_SPAN, (size_t)64 * NODES);
+	for (i = 0; i < 1000; i++)
+		nodes[i] = folding_node(4);
+	for (i = 2; i < 1000; i++)
+		nodes[i][0] = nodes[0];
+	nodes[0][0] = nodes[1];
+	fake_heap_seal(&folding_heap);
+	open_trees(&trees, &lost, &graph, &deadline);
+	peel_all(&peel, &trees, &deadline);
+	ck_assert_uint_le(count_left(&peel), 2);
+	ck_assert_uint_ge(count_left(&peel), 1);
+}
+
+SUITE(.teardown = folding_teardown);
