@@ -117,7 +117,7 @@ try $auto $quiet LEAKTRACER_EXIT_CODE_ON_LEAKS=nine -- lose 700 exit 3
 expect exit_code_word [ "$status" = 3 ]
 expect exit_code_word has err 'LEAKTRACER_EXIT_CODE_ON_LEAKS=nine is not used: expected '
 
-# A name that is not one of the variables is told, whichever of our prefixes.
+# A name that is not one of the variables is reported, whichever of our prefixes.
 for wrong in LEAKTRACER_ONSIG_REPROT=USR1 LIBC_DEBUG_MALLOC_OPTION=guard \
     LIBC_HOOKS_ENABLED=1 MEMUNREACHABLE_MALLOC_DEBG=guard; do
 	try $auto $quiet $wrong -- lose 700

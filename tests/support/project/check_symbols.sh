@@ -3,7 +3,7 @@
 #
 # What the libraries export, against lib/symbols.txt: one line for each library
 # and symbol, sorted. A symbol that is gone or has another version breaks
-# programs, and needs another SONAME. A new one is told; "write" adds it.
+# programs, and needs another SONAME. A new one is reported; "write" adds it.
 set -u
 LC_ALL=C
 export LC_ALL
