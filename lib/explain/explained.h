@@ -36,13 +36,19 @@ struct mu_explain {
 	struct mu_look_writer *save; /* write all that is found; or NULL */
 };
 
+/* True if anything beyond the leaks is shown. */
+static inline bool
+mu_explain_shows(const struct mu_explain *explain)
+{
+	return explain->retained > 0 || explain->why ||
+	    explain->why_type != NULL || explain->in_use;
+}
+
 /* True if anything beyond the leaks is asked for. */
 static inline bool
 mu_explain_wanted(const struct mu_explain *explain)
 {
-	return explain->retained > 0 || explain->why ||
-	    explain->why_type != NULL || explain->in_use ||
-	    explain->save != NULL;
+	return mu_explain_shows(explain) || explain->save != NULL;
 }
 
 enum mu_step_kind {

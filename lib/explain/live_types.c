@@ -23,10 +23,13 @@
 /* Blocks of one size that begin with one pointer into a module. */
 struct class
 {
-	uint64_t key;   /* key_of() */
-	uint32_t first; /* number of the first block */
+	uint64_t key;    /* key_of() */
+	uint32_t first;  /* number of the first block */
+	uint16_t number; /* from 1; blocks have it until the type is known */
 	uint16_t type;
 };
+
+_Static_assert(SLOTS / 2 <= UINT16_MAX, "number of a class");
 
 /* Blocks of one size that are of no class. */
 struct size {
@@ -293,8 +296,13 @@ note_class(void *ctx, const struct mu_block *block)
 		return true;
 	key = key_of(finding, block);
 	class = key == 0 ? NULL : mu_keyed_add(&finding->classes, key, &added);
-	if (class != NULL && added)
+	if (class == NULL)
+		return !mu_deadline_passed(finding->deadline, 16);
+	if (added) {
 		class->first = block->number;
+		class->number = (uint16_t)finding->classes.count;
+	}
+	finding->live->of[block->number] = class->number;
 	return !mu_deadline_passed(finding->deadline, 16);
 }
 
@@ -315,20 +323,24 @@ ask_classes(struct finding *finding)
 	finding->of_classes = false;
 }
 
+/* In place of the numbers of classes: memory is not read once more. */
 static bool
-take_class(void *ctx, const struct mu_block *block)
+take_classes(struct finding *finding)
 {
-	struct finding *finding = ctx;
-	const struct class *class;
-	uint64_t key;
+	const struct class *classes = finding->classes.items;
+	uint16_t *of = finding->live->of, *types;
+	size_t i;
 
-	if (!mu_block_marked(block))
-		return true;
-	key = key_of(finding, block);
-	class = key == 0 ? NULL : mu_keyed_find(&finding->classes, key);
-	if (class != NULL)
-		finding->live->of[block->number] = class->type;
-	return !mu_deadline_passed(finding->deadline, 16);
+	types = mu_arena_alloc_table(finding->places->tables,
+	    finding->classes.count + 1, sizeof(*types));
+	if (types == NULL)
+		return false;
+	for (i = 0; i < finding->classes.slots; i++)
+		if (classes[i].key != 0)
+			types[classes[i].number] = classes[i].type;
+	for (i = 0; i < finding->places->blocks->count; i++)
+		of[i] = types[of[i]];
+	return true;
 }
 
 /*
@@ -481,7 +493,10 @@ mu_live_types_find(struct mu_live_types *live, struct mu_places *places,
 	mu_blocks_each(places->blocks, note_class, &finding);
 	if (!deadline->passed)
 		ask_classes(&finding);
-	mu_blocks_each(places->blocks, take_class, &finding);
+	if (!take_classes(&finding))
+		return MU_ERR_NO_MEMORY;
+	/* What is proven of objects with tags is not asked for. */
+	typed->unproven &= !finding.tags;
 	status = mu_typed_walk(typed, places, live, held, deadline);
 	if (status != MU_OK)
 		return status;

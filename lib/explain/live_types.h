@@ -39,9 +39,10 @@ struct mu_typed; /* lib/explain/typed.h */
 
 /*
  * Find the types of the marked blocks of PLACES, and what is declared of them
- * in TYPED, which is zero; HELD are the words that hold them. Names that are
- * not found in time are missing. Memory is from places->tables, names from
- * places->arena. MU_ERR_NO_MEMORY; MU_ERR_TIMEOUT: DEADLINE has passed.
+ * in TYPED, which is zero but for UNPROVEN; HELD are the words that hold them.
+ * Names that are not found in time are missing. Memory is from places->tables,
+ * names from places->arena. MU_ERR_NO_MEMORY; MU_ERR_TIMEOUT: DEADLINE has
+ * passed.
  */
 enum mu_status mu_live_types_find(struct mu_live_types *live,
     struct mu_places *places, struct mu_typed *typed,

@@ -210,6 +210,23 @@ try_word(struct shaping *shaping, uintptr_t address)
 	}
 }
 
+/*
+ * True if WORD leads to a node or object of which it is known by now what is
+ * declared: so are those that it leads to. Those of GLib and Qt lead to more
+ * than is declared.
+ */
+static bool
+is_declared(const struct shaping *shaping, const struct mu_held_word *word)
+{
+	const struct mu_live_type *type;
+
+	if (shaping->parts.libraries != MU_LIBRARY_CXX ||
+	    word->node >= shaping->places->blocks->count)
+		return false;
+	type = mu_live_type_of(shaping->live, word->node);
+	return type->id != 0 && type->stride == 0;
+}
+
 /* A program may have the C++ library in it. */
 static unsigned
 find_libraries(const struct shaping *shaping)
@@ -409,7 +426,8 @@ mu_shapes_find(struct mu_live_types *live, struct mu_places *places,
 		return;
 	}
 	for (i = 0; i < held->count && !deadline->passed; i++)
-		if (held->words[i].address != 0)
+		if (held->words[i].address != 0 &&
+		    !is_declared(&shaping, &held->words[i]))
 			try_word(&shaping, held->words[i].address);
 	mu_blocks_each(places->blocks, try_block, &shaping);
 }

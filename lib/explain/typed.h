@@ -28,6 +28,7 @@ struct mu_typed {
 	struct mu_typed_variable *variables; /* by address */
 	size_t count, max;
 	uint8_t *said; /* by block number: MU_SAID and so on */
+	bool unproven; /* names alone are wanted: all may stay probable */
 	bool no_memory;
 };
 

@@ -91,7 +91,7 @@ mu_typed_is_confirmed(const struct mu_typed *typed,
 {
 	const struct mu_declared_field *field = declared->fields;
 	size_t size = mu_range_size(block->range), i, j, at;
-	bool confirmed = false;
+	bool confirmed = false, right;
 	uintptr_t word;
 
 	if (is_buffer(declared, block))
@@ -106,14 +106,13 @@ mu_typed_is_confirmed(const struct mu_typed *typed,
 			memcpy(&word, block->view + at, WORD);
 			if (word == 0)
 				continue;
-			if (mu_snapshot_mapping(typed->places->snap, word) ==
-			    NULL)
+			right = points_right(typed, field, word);
+			if (mu_range_has(typed->places->blocks->envelope, word)
+				? !right
+				: mu_snapshot_mapping(
+				      typed->places->snap, word) == NULL)
 				return false;
-			if (points_right(typed, field, word))
-				confirmed = true;
-			else if (mu_range_has(
-				     typed->places->blocks->envelope, word))
-				return false;
+			confirmed |= right;
 			mu_deadline_passed(deadline, 4);
 		}
 	}

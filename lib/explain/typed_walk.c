@@ -26,7 +26,11 @@ struct walk {
 	struct mu_deadline *deadline;
 	struct object *stack;
 	size_t count, max;
-	struct object *later; /* until what they are of is known */
+	struct mu_block
+	    last; /* that was pushed: mostly the next to be visited */
+	struct mu_live_type claimed; /* the type that was claimed last */
+	uint16_t claimed_number;     /* 0: none was */
+	struct object *later;        /* until what they are of is known */
 	size_t num_later, max_later;
 	bool local; /* what only local variables lead to */
 	bool no_memory;
@@ -115,6 +119,22 @@ is_contested(struct walk *walk, const struct mu_block *block,
 	return true;
 }
 
+/* Names of declared types are the same string as long as they are asked for. */
+static uint16_t
+number_of(struct walk *walk, const struct mu_live_type *type)
+{
+	const struct mu_live_type *last = &walk->claimed;
+
+	if (walk->claimed_number != 0 && last->name == type->name &&
+	    last->id == type->id && last->certain == type->certain &&
+	    last->stride == type->stride && last->elements == type->elements)
+		return walk->claimed_number;
+	walk->claimed = *type;
+	walk->claimed_number =
+	    mu_live_types_add(walk->live, walk->typed->places, type);
+	return walk->claimed_number;
+}
+
 /*
  * BLOCK is of TYPE, unless something better is known. SOUND: what its pointers
  * lead to is of the declared types.
@@ -131,12 +151,13 @@ claim(struct walk *walk, const struct mu_block *block,
 	    (known->source != MU_TYPE_DWARF || known->certain ||
 		(!type->certain && known->stride == 0 && known->id != 0)))
 		return;
-	number = mu_live_types_add(live, walk->typed->places, type);
+	number = number_of(walk, type);
 	if (number == 0 || number == *of)
 		return;
 	*of = number;
 	if (sound)
 		walk->typed->said[block->number] |= MU_SOUND;
+	walk->last = *block;
 	push(
 	    walk, (struct object) { .block = block->number, .certain = sound });
 }
@@ -283,11 +304,12 @@ visit_block(struct walk *walk, const struct object *object,
 {
 	const struct mu_live_type *type =
 	    &walk->live->types[walk->live->of[object->block]];
-	struct mu_block block;
+	struct mu_block block = walk->last;
 	size_t at, size;
 
 	if (declared->num_fields == 0 ||
-	    !mu_blocks_at(walk->blocks, object->block, &block))
+	    ((block.range.end == 0 || block.number != object->block) &&
+		!mu_blocks_at(walk->blocks, object->block, &block)))
 		return;
 	size = mu_range_size(block.range);
 	if (type->stride == 0)
@@ -445,9 +467,9 @@ mu_typed_walk(struct mu_typed *typed, struct mu_places *places,
 	follow_types(&walk);
 	mu_typed_sort_variables(typed);
 	status = outcome(&walk);
-	if (status == MU_OK)
+	if (status == MU_OK && !typed->unproven)
 		status = mu_typed_prove(typed, live, held, deadline);
-	if (status == MU_OK)
+	if (status == MU_OK && !typed->unproven)
 		mu_blocks_each(places->blocks, take_doubts, &walk);
 	else
 		doubt_all(live);

@@ -17,8 +17,9 @@
 
 /*
  * Find the variables that have WORDS, and the types of what they and LIVE's
- * typed blocks lead to, which are added to LIVE. TYPED is zero. What is not
- * found in time is missing. MU_ERR_NO_MEMORY; MU_ERR_TIMEOUT.
+ * typed blocks lead to, which are added to LIVE. TYPED is zero but for
+ * UNPROVEN. What is not found in time is missing. MU_ERR_NO_MEMORY;
+ * MU_ERR_TIMEOUT.
  */
 enum mu_status mu_typed_walk(struct mu_typed *typed, struct mu_places *places,
     struct mu_live_types *live, const struct mu_held *held,
