@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/explain/collections.h"
 #include "lib/explain/explaining.h"
 #include "lib/types/containers.h"
 #include "mu/text.h"
@@ -205,6 +206,8 @@ explain_all(struct mu_explaining *explaining)
 		status = mu_in_use_explain(explaining);
 	if (status == MU_OK && wanted->in_use)
 		status = mu_stacks_explain(explaining);
+	if (status == MU_OK && wanted->in_use && wanted->collections)
+		status = mu_collections_explain(explaining);
 	if (status == MU_OK &&
 	    (wanted->why || wanted->why_type != NULL || wanted->retained > 0))
 		status = explain_held(explaining);

@@ -28,6 +28,8 @@ struct mu_explain {
 	size_t why_count;     /* how many of these, the nearest ones first */
 	bool in_use;          /* what lives, by size */
 
+	bool collections; /* with it: what variables hold, by path */
+
 	/* With it: what has not changed for so many seconds; NULL: not wanted
 	 */
 	struct mu_stale *stale;
@@ -152,6 +154,13 @@ struct mu_in_use_stack {
 	size_t num_frames;
 };
 
+/* What variables hold by one path. */
+struct mu_collection {
+	const char *name; /* "cache.sessions" */
+	size_t elements;
+	size_t bytes; /* usable, of all that is behind the path */
+};
+
 /* Blocks with the same text. */
 struct mu_duplicate {
 	uintptr_t address; /* of the first one */
@@ -181,6 +190,9 @@ struct mu_explained {
 	size_t duplicate_blocks, duplicate_bytes; /* what equal text wastes */
 	struct mu_duplicate *duplicates;          /* by what they waste */
 	size_t num_duplicates;
+
+	struct mu_collection *collections; /* by bytes */
+	size_t num_collections;
 
 	/* Blocks whose requested size a recorder knows. */
 	size_t recorded_blocks, recorded_bytes; /* usable */

@@ -80,6 +80,9 @@ growing_array(const struct mu_watch_result *result)
 		    mu_json_set(object, "share", json_real(growing->share));
 		filled &= mu_json_set(
 		    object, "gained_bytes", mu_json_count(growing->gained));
+		if (growing->kind == MU_WATCH_HELD)
+			filled &= mu_json_set(object, "elements_per_hour",
+			    json_real(growing->elements_per_hour));
 		ok = json_array_append_new(
 			 array, mu_json_done(object, filled)) == 0;
 	}

@@ -85,6 +85,22 @@ add_live(struct mu_watch_look *look, const struct mu_explained *explained)
 	}
 }
 
+/* Before the live ones, of which there may be more than have room. */
+static void
+add_held(struct mu_watch_look *look, const struct mu_explained *explained)
+{
+	struct mu_watch_group group = { .kind = MU_WATCH_HELD };
+	size_t i;
+
+	for (i = 0; explained != NULL && i < explained->num_collections; i++) {
+		strlcpy(group.name, explained->collections[i].name,
+		    sizeof(group.name));
+		group.bytes = explained->collections[i].bytes;
+		group.blocks = explained->collections[i].elements;
+		add_group(look, &group);
+	}
+}
+
 void
 mu_watch_look_fill(struct mu_watch_look *look, const struct mu_report *report)
 {
@@ -105,6 +121,7 @@ mu_watch_look_fill(struct mu_watch_look *look, const struct mu_report *report)
 	look->live_blocks = info->num_allocations - info->num_leaks;
 	look->held_free = report->usage.free_held;
 	add_lost(look, report);
+	add_held(look, report->explained);
 	add_live(look, report->explained);
 }
 
@@ -138,8 +155,7 @@ is_sound(struct mu_watch_look *look)
 	look->reason[sizeof(look->reason) - 1] = '\0';
 	for (i = 0; i < look->num_groups; i++) {
 		look->groups[i].name[MU_WATCH_NAME - 1] = '\0';
-		if (look->groups[i].kind != MU_WATCH_LOST &&
-		    look->groups[i].kind != MU_WATCH_LIVE)
+		if (look->groups[i].kind >= MU_WATCH_KINDS)
 			return false;
 	}
 	return true;

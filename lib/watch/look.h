@@ -17,12 +17,14 @@
 enum mu_watch_kind {
 	MU_WATCH_LOST,
 	MU_WATCH_LIVE,
+	MU_WATCH_HELD, /* by a variable: by path; of groups that are LIVE */
+	MU_WATCH_KINDS
 };
 
 struct mu_watch_group {
 	char name[MU_WATCH_NAME]; /* the same in each look: no address */
 	enum mu_watch_kind kind;
-	uint64_t bytes, blocks;
+	uint64_t bytes, blocks;             /* of HELD: elements */
 	uint64_t stale_bytes, stale_blocks; /* not changed for long */
 	uint64_t stale_seconds; /* for how long; 0: there are none */
 };

@@ -84,7 +84,8 @@ mu_rounds_compare(const struct mu_series *series, struct mu_rounds *rounds)
 	last = rounds->count = series->count - 1;
 	for (i = 0; i < series->num_lines; i++) {
 		line = &series->lines[i];
-		if (!find_manner(line, last, &left.manner))
+		if (line->kind == MU_WATCH_HELD ||
+		    !find_manner(line, last, &left.manner))
 			continue;
 		from = left.manner == MU_ROUNDS_SOME ? 0 : last - 1;
 		left.kind = line->kind;

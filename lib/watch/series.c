@@ -8,7 +8,13 @@
 const char *
 mu_watch_kind_name(enum mu_watch_kind kind)
 {
-	return kind == MU_WATCH_LOST ? "lost" : "live";
+	static const char *const names[MU_WATCH_KINDS] = {
+		[MU_WATCH_LOST] = "lost",
+		[MU_WATCH_LIVE] = "live",
+		[MU_WATCH_HELD] = "held",
+	};
+
+	return names[kind];
 }
 
 static void
@@ -70,7 +76,7 @@ static void
 fill_line(struct mu_series_line *line, size_t place, bool typed)
 {
 	line->values[place] = line->blocks[place] = 0;
-	if (line->kind == MU_WATCH_LIVE && !typed && place > 0) {
+	if (line->kind != MU_WATCH_LOST && !typed && place > 0) {
 		line->values[place] = line->values[place - 1];
 		line->blocks[place] = line->blocks[place - 1];
 	}
@@ -106,7 +112,7 @@ add_groups(
 			continue;
 		line->values[place] = look->groups[i].bytes;
 		line->blocks[place] = look->groups[i].blocks;
-		if (line->kind == MU_WATCH_LIVE && !series->typed)
+		if (line->kind != MU_WATCH_LOST && !series->typed)
 			fill_before(line, place);
 	}
 	series->typed |= look->typed != 0;

@@ -48,7 +48,7 @@ void mu_series_add(struct mu_series *series, const struct mu_watch_look *look);
 const struct mu_series_line *mu_series_find(
     const struct mu_series *series, enum mu_watch_kind kind, const char *name);
 
-/* The name of KIND: "lost", "live". */
+/* The name of KIND: "lost", "live", "held". */
 const char *mu_watch_kind_name(enum mu_watch_kind kind);
 
 #endif

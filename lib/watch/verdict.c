@@ -44,6 +44,50 @@ add_growing(
 	    compare_growing);
 }
 
+/* False if there are not ever more elements: then they get larger. */
+static bool
+find_elements(const struct mu_series *series, const struct mu_series_line *line,
+    double *per_hour)
+{
+	const struct mu_growth_rule rule = {
+		.certain = MU_GROWTH_ONE, .least = 1, .curve = true
+	};
+	const struct mu_growth growth = mu_growth_judge(
+	    line->blocks, series->times_ns, series->count, &rule);
+
+	*per_hour = growth.per_hour;
+	return growth.grows;
+}
+
+/* True if PATH leads to what HOLDER has. */
+static bool
+is_behind(const char *path, const char *holder)
+{
+	size_t length = strlen(holder);
+
+	return strncmp(path, holder, length) == 0 && path[length] == '.';
+}
+
+/* What an element has grows with the number of elements: it is left out. */
+static void
+drop_behind(struct mu_watch_result *result)
+{
+	const struct mu_watch_growing *all = result->growing;
+	size_t i, j, kept = 0;
+	bool behind;
+
+	for (i = 0; i < result->num_growing; i++) {
+		behind = false;
+		for (j = 0; j < result->num_growing; j++)
+			behind |= all[i].kind == MU_WATCH_HELD &&
+			    all[j].kind == MU_WATCH_HELD &&
+			    is_behind(all[i].name, all[j].name);
+		if (!behind)
+			result->growing[kept++] = all[i];
+	}
+	result->num_growing = kept;
+}
+
 /*
  * Note the groups of KIND that grow, if all of the kind gained half of what
  * each did: else it is blocks that now have another name.
@@ -57,11 +101,12 @@ find_growing(const struct mu_series *series, enum mu_watch_kind kind,
 	const struct mu_growth_rule rule = {
 		.certain = total->grows ? MU_GROWTH_ONE : MU_GROWTH_MANY,
 		.least = least,
-		.curve = kind == MU_WATCH_LIVE
+		.curve = kind != MU_WATCH_LOST
 	};
 	const struct mu_series_line *line;
 	struct mu_watch_growing growing;
 	struct mu_growth growth;
+	double elements = 0;
 	size_t i;
 
 	for (i = 0; i < series->num_lines; i++) {
@@ -73,8 +118,12 @@ find_growing(const struct mu_series *series, enum mu_watch_kind kind,
 		if (!growth.grows || total->gained < growth.gained / 2 ||
 		    growth.gained < total->gained / SHARE)
 			continue;
+		if (kind == MU_WATCH_HELD &&
+		    !find_elements(series, line, &elements))
+			continue;
 		growing = (struct mu_watch_growing) {
 			.kind = kind,
+			.elements_per_hour = elements,
 			.gained = growth.gained,
 			.per_hour = growth.per_hour,
 			.share = growth.gained >= total->gained
@@ -152,6 +201,11 @@ judge_heap(const struct mu_series *series, struct mu_watch_result *result)
 	result->rising &= result->verdict == MEMUNREACHABLE_VERDICT_STEADY;
 	if (!growth.grows)
 		return;
+	if (result->verdict == MEMUNREACHABLE_VERDICT_GROWTH &&
+	    !result->outside) {
+		find_growing(series, MU_WATCH_HELD, &growth, heap.few, result);
+		drop_behind(result);
+	}
 	result->gained = growth.gained;
 	result->per_hour = growth.per_hour;
 }

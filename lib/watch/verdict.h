@@ -16,9 +16,10 @@
 struct mu_watch_growing {
 	char name[MU_WATCH_NAME];
 	enum mu_watch_kind kind;
-	uint64_t gained; /* bytes over the later looks */
-	double per_hour; /* bytes */
-	double share;    /* of what its kind gained, 0 to 1 */
+	uint64_t gained;          /* bytes over the later looks */
+	double per_hour;          /* bytes */
+	double share;             /* of what its kind gained, 0 to 1 */
+	double elements_per_hour; /* HELD */
 };
 
 struct mu_watch_result {

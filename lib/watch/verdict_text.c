@@ -31,6 +31,14 @@ main_group(const struct mu_watch_result *result, enum mu_watch_kind kind)
 	return NULL;
 }
 
+/* "+1300 elements/h" */
+static void
+put_elements(const struct mu_out *out, double per_hour)
+{
+	mu_put(out, "+%llu elements/h",
+	    (unsigned long long)(per_hour < MOST ? per_hour + 0.5 : MOST));
+}
+
 /* "leak: +2.1 MiB/h lost, 94 % of it Session (handle at served.c:16)" */
 static void
 put_growth(const struct mu_out *out, const struct mu_watch_result *result,
@@ -44,10 +52,17 @@ put_growth(const struct mu_out *out, const struct mu_watch_result *result,
 		return;
 	}
 	mu_put(out, kind == MU_WATCH_LOST ? " lost" : " in use");
+	if (group != NULL) {
+		mu_put(out, ", %u %% of it ", percent(group->share));
+		mu_put_safe(out, group->name);
+	}
+	group = main_group(result, MU_WATCH_HELD);
 	if (group == NULL)
 		return;
-	mu_put(out, ", %u %% of it ", percent(group->share));
+	mu_put(out, ", %u %% in ", percent(group->share));
 	mu_put_safe(out, group->name);
+	mu_put(out, ", ");
+	put_elements(out, group->elements_per_hour);
 }
 
 static void
@@ -97,6 +112,10 @@ put_growing(const struct mu_out *out, const struct mu_watch_result *result)
 		put_rate(out, growing[i].per_hour);
 		mu_put(out, "  %u %%  ", percent(growing[i].share));
 		mu_put_safe(out, growing[i].name);
+		if (growing[i].kind == MU_WATCH_HELD) {
+			mu_put(out, ", ");
+			put_elements(out, growing[i].elements_per_hour);
+		}
 		mu_put(out, "\n");
 	}
 }

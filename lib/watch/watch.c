@@ -198,6 +198,7 @@ take_look(struct watch *watch)
 	mu_watch_subject_measure(&watch->subject, look);
 	watch->check.pid = watch->subject.pid;
 	watch->check.explain.in_use = wants_types(watch);
+	watch->check.explain.collections = watch->check.explain.in_use;
 	mu_watch_look_take(look, &watch->check);
 	if (!mu_watch_look_checked(look) &&
 	    mu_watch_subject_gone(&watch->subject))

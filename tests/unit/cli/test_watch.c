@@ -276,6 +276,34 @@ TEST(growth_by_name)
 	    "%s", text);
 }
 
+/* What holds the growth is named, but not what only its elements have. */
+TEST(growth_by_path)
+{
+	size_t i;
+
+	begin();
+	for (i = 0; i < 8; i++) {
+		new_look(i, (1 << 20) + 60000 * i, 4096, 0);
+		add_group(MU_WATCH_LIVE, "session", 40000 * i);
+		add_group(MU_WATCH_LIVE, "char[]", 20000 * i);
+		add_group(MU_WATCH_HELD, "cache", (1 << 20) + 60000 * i);
+		look.groups[2].blocks = 1;
+		add_group(MU_WATCH_HELD, "cache.sessions", 58200 * i);
+		look.groups[3].blocks = 20 * i;
+		add_group(MU_WATCH_HELD, "cache.sessions.name", 20000 * i);
+		add_group(MU_WATCH_HELD, "pool", 1 << 20);
+		mu_series_add(&series, &look);
+	}
+	judge();
+	ck_assert_str_eq(text,
+	    "growth: +3.4 MiB/h in use, 67 % of it session, 97 % in"
+	    " cache.sessions, +1200 elements/h\n"
+	    "  8 looks in 420.00 s\n"
+	    "  live  +2.3 MiB/h  67 %  session\n"
+	    "  live  +1.1 MiB/h  33 %  char[]\n"
+	    "  held  +3.3 MiB/h  97 %  cache.sessions, +1200 elements/h\n");
+}
+
 /* Blocks that now have another name are no growth of that. */
 TEST(a_change_of_name)
 {
