@@ -100,27 +100,38 @@ size_of(struct finding *finding, size_t size)
 	return mu_keyed_add(&finding->sizes, size, &added);
 }
 
+/* True if WORD may lead to the class of an object, in a file or a block. */
+static bool
+leads_to_class(const struct finding *finding, uintptr_t word)
+{
+	const struct mu_places *places = finding->places;
+	const struct mu_mapping *mapping;
+
+	if (word == 0 || word >> CLASS_SHIFT != 0)
+		return false;
+	if (mu_range_has(places->blocks->envelope, word))
+		return is_gtype_class(finding, word);
+	mapping = mu_snapshot_mapping(places->snap, word);
+	return mapping != NULL && mapping->name[0] == '/';
+}
+
+/* In CPython the number of references to an object is before its type. */
 static uint64_t
 key_of(const struct finding *finding, const struct mu_block *block)
 {
-	const struct mu_places *places = finding->places;
 	size_t size = mu_range_size(block->range);
-	const struct mu_mapping *mapping;
-	uintptr_t word;
+	uintptr_t words[2];
+	uint64_t key = (uint64_t)size << CLASS_SHIFT;
 
-	if (size < sizeof(word) || size >= CLASS_SIZES)
+	if (size < sizeof(words) || size >= CLASS_SIZES)
 		return 0;
-	memcpy(&word, block->view, sizeof(word));
-	if (word == 0 || word >> CLASS_SHIFT != 0)
-		return 0;
-	if (mu_range_has(places->blocks->envelope, word))
-		return is_gtype_class(finding, word)
-		    ? (uint64_t)size << CLASS_SHIFT | word
-		    : 0;
-	mapping = mu_snapshot_mapping(places->snap, word);
-	if (mapping == NULL || mapping->name[0] != '/')
-		return 0;
-	return (uint64_t)size << CLASS_SHIFT | word;
+	memcpy(words, block->view, sizeof(words));
+	if (leads_to_class(finding, words[0]))
+		return key | words[0];
+	return finding->python && words[0] != 0 && words[0] <= UINT32_MAX &&
+		leads_to_class(finding, words[1])
+	    ? key | words[1]
+	    : 0;
 }
 
 uint16_t

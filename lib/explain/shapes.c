@@ -12,6 +12,8 @@
 #define ASKED ((size_t)1024)    /* questions at a time */
 #define NAME_SIZE 300           /* bytes */
 #define STEPS ((size_t)1 << 20) /* in vain */
+#define LINKS (2 * WORD)        /* of an object of Python, before it */
+#define VALUES_PREFIX 40        /* bytes before its values */
 
 struct part {
 	uint32_t block;
@@ -244,6 +246,29 @@ find_libraries(const struct shaping *shaping)
 	return libraries;
 }
 
+/*
+ * The part to which the word at AT of an object leads. Before the object and
+ * its links for the collector is where its values are (3.11), which a few bytes
+ * precede.
+ */
+static const struct mu_block *
+part_at(struct shaping *shaping, const struct mu_block *block,
+    const struct mu_live_type *type, size_t at)
+{
+	struct mu_block *part = &shaping->block;
+	uintptr_t word;
+
+	memcpy(&word, block->view + at, WORD);
+	if (at >= type->offset)
+		return block_at(shaping, word);
+	part->range.begin = 0;
+	if (!mu_range_has(shaping->places->blocks->envelope, word) ||
+	    !mu_blocks_find(shaping->places->blocks, word, part) ||
+	    word - part->range.begin > VALUES_PREFIX || !mu_block_marked(part))
+		return NULL;
+	return part;
+}
+
 /* What an object of Python leads to and that is none itself is a part of it. */
 static bool
 take_object(void *ctx, const struct mu_block *block)
@@ -253,7 +278,6 @@ take_object(void *ctx, const struct mu_block *block)
 	const struct mu_live_type *type;
 	const struct mu_block *part;
 	char name[NAME_SIZE];
-	uintptr_t word;
 
 	if (!mu_block_marked(block))
 		return true;
@@ -261,10 +285,17 @@ take_object(void *ctx, const struct mu_block *block)
 	if (type->counter != MU_COUNTER_PYTHON)
 		return true;
 	snprintf(name, sizeof(name), MU_PYTHON_PART_OF "%s", type->name);
-	for (at = type->offset + 2 * WORD; at + WORD <= size; at += WORD) {
-		memcpy(&word, block->view + at, WORD);
-		part = block_at(shaping, word);
-		if (part != NULL && shaping->live->of[part->number] == 0)
+	for (at = 0; at + WORD <= size; at += WORD) {
+		/* Links for the collector, number of uses, type. */
+		if (at + LINKS >= type->offset && at < type->offset + 2 * WORD)
+			continue;
+		part = part_at(shaping, block, type, at);
+		/* Its values are none of what a program declares. */
+		if (part != NULL &&
+		    (shaping->live->of[part->number] == 0 ||
+			(at < type->offset &&
+			    !mu_live_type_of(shaping->live, part->number)
+				 ->certain)))
 			shaping->live->of[part->number] =
 			    mu_live_types_add(shaping->live, shaping->places,
 				&(struct mu_live_type) {

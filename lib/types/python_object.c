@@ -13,6 +13,21 @@
 #define FLAG_HAVE_GC ((uintptr_t)1 << 14)
 #define FLAG_TYPE_SUBCLASS ((uintptr_t)1 << 31)
 
+#define FLAG_TEXT_SUBCLASS ((uintptr_t)1 << 28)
+
+/*
+ * Bits of PyASCIIObject's state, and where the letters of a compact text begin:
+ * until 3.11 there is one pointer more in all texts, and a number in others.
+ */
+#define TEXT_LENGTH 2 /* words from the object */
+#define TEXT_STATE 4
+#define TEXT_COMPACT (1u << 5)
+#define TEXT_ASCII (1u << 6)
+#define ASCII_OLD 48
+#define ASCII_NEW 40
+#define WIDE_OLD 72
+#define WIDE_NEW 56
+
 #define FIELDS_MAX 256 /* bytes of an object in which a pointer may be */
 #define PAGE ((uintptr_t)4096)
 #define USES_MAX ((uintptr_t)1 << 28)
@@ -129,6 +144,34 @@ is_class(struct mu_symbols *symbols, struct type_object type)
 	return false;
 }
 
+/* True if the text at OBJECT, whose letters are behind it, fills ROOM bytes. */
+static bool
+is_compact_text(const uintptr_t *object, size_t room)
+{
+	uint32_t state = (uint32_t)object[TEXT_STATE];
+	size_t length = object[TEXT_LENGTH], letter = state >> 2 & 7;
+	bool ascii = (state & TEXT_ASCII) != 0;
+
+	if ((state & TEXT_COMPACT) == 0 || length > INT32_MAX ||
+	    (letter != 1 && letter != 2 && letter != 4))
+		return false;
+	length = (length + 1) * letter;
+	return mu_declared_fits(
+		   length + (ascii ? ASCII_OLD : WIDE_OLD), room) ||
+	    mu_declared_fits(length + (ascii ? ASCII_NEW : WIDE_NEW), room);
+}
+
+/* True if an object of CLASS may be at OBJECT, in COUNT words and ROOM bytes.
+ */
+static bool
+has_room(const struct type_object *class, const uintptr_t *object, size_t count,
+    size_t room)
+{
+	return class->basicsize <= room ||
+	    ((class->flags & FLAG_TEXT_SUBCLASS) != 0 && count > TEXT_STATE &&
+		is_compact_text(object, room));
+}
+
 bool
 mu_python_object_find(struct mu_symbols *symbols,
     const struct mu_block_head *head, char name[MU_PYTHON_NAME],
@@ -146,7 +189,8 @@ mu_python_object_find(struct mu_symbols *symbols,
 		expected = (class.flags & FLAG_HAVE_GC) != 0 ? GC_HEAD : 0;
 		expected += (class.flags & FLAG_PREHEADER) != 0 ? PREHEADER : 0;
 		if (expected != before ||
-		    class.basicsize > head->size - before ||
+		    !has_room(&class, &head->words[before / WORD],
+			head->count - before / WORD, head->size - before) ||
 		    !is_class(symbols, class) ||
 		    !read_name(symbols, &class, name))
 			continue;

@@ -165,11 +165,22 @@ let_go
 name='types with data before the object'
 if command -v python3 >/dev/null; then
 	hold env PYTHONMALLOC=malloc python3 -c 'import sys
+class Value:
+	def __init__(self):
+		self.a = self.b = None
 items = {i: "item %d" % i for i in range(20000)}
+more = {i: "more %05d" % i for i in range(50000)}
+values = [Value() for i in range(5000)]
 print("ready", flush=True)
 sys.stdin.read()'
 	"$command" -q --retained --max-pause=20s -p "$pid" >"$work/text" 2>"$err"
 	has "$work/text" "-> dict, block of "
+	# More of one size than are asked for one by one.
+	"$command" -q --in-use --max-pause=20s -p "$pid" >"$work/text" 2>"$err"
+	like "$work/text" " [67][0-9]{4}  (56|72) bytes, str"
+	like "$work/text" " [45][0-9]{3}  [0-9]+ bytes, Value"
+	like "$work/text" " [45][0-9]{3}  [0-9]+ bytes, probably part of a Value"
+	has_no "$work/text" PYTHONMALLOC=malloc
 	let_go
 	# The list is in an arena of CPython, its items are in a block.
 	hold env -u PYTHONMALLOC python3 -c 'import sys
@@ -180,6 +191,7 @@ sys.stdin.read()'
 	"$command" -q --in-use --max-pause=20s -p "$pid" >"$work/text" 2>"$err"
 	like "$work/text" " (1[5-9][0-9]|20[0-9])  8008 bytes, probably part of a list"
 	like "$work/text" " [0-9]+  50[0-9]+ bytes, probably part of a bytearray"
+	has "$work/text" PYTHONMALLOC=malloc
 	let_go
 else
 	echo "SKIPPED: held: no python3"

@@ -141,7 +141,7 @@ share cxx 90 90
 share stripped 70 70
 share glib 95 80
 share qt 88 90
-share python 80 75
+share python 80 90
 
 [ $failures -eq 0 ] || exit 1
 [ $checked -gt 0 ] || exit 77

@@ -43,6 +43,8 @@ def lose_all(n):
         lose(b"x" * (50 * n), "bytes"),
         lose(bytearray(50 * n), "bytearray"),
         lose("y" * (40 * n), "str"),
+        lose("ab" * n, "str"),
+        lose("\u4e2d" * n, "str"),
         lose(1e300 * n, "float"),
         lose(10 ** 40 * n, "int"),
         lose(complex(1, n), "complex"),
