@@ -24,6 +24,7 @@
 
 #define MU_RECORDED_MAGIC "muRecordedBlocks" /* 16 bytes, no NUL */
 #define MU_RECORDED_VERSION 1
+#define MU_RECORDED_ALIGNED __attribute__((aligned(256)))
 
 #define MU_SHADOW_SPAN_SHIFT 25 /* a span covers 32 MiB of addresses */
 #define MU_SHADOW_WORD_SHIFT 4  /* a word stands for 16 bytes */
@@ -218,7 +219,11 @@ enum mu_recorded_flag {
 	MU_RECORDED_IGNORES = 16,   /* there may be MU_BLOCK_IGNORED */
 };
 
-/* A variable in the recorder's data, found by its magic. */
+/*
+ * A variable in the recorder's data, found by its magic. MU_RECORDED_ALIGNED
+ * puts it into one page: pages that were not modified are not searched, and
+ * .data and .bss are mappings that are searched one by one.
+ */
 struct mu_recorded {
 	unsigned char magic[16];
 	uint32_t version;

@@ -12,8 +12,8 @@ struct debug_options recorder_options;
 bool recorder_capturing;
 bool recorder_child;
 
-__attribute__((
-    visibility("default"))) struct mu_recorded memunreachable_recorded = {
+__attribute__((visibility("default")))
+MU_RECORDED_ALIGNED struct mu_recorded memunreachable_recorded = {
 	.magic = MU_RECORDED_MAGIC,
 	.version = MU_RECORDED_VERSION,
 	.size = sizeof(struct mu_recorded),

@@ -14,7 +14,7 @@
 #define FAKE_SPAN_SIZE ((size_t)MU_SHADOW_WORDS * sizeof(uint32_t))
 
 struct fake_recorder {
-	struct mu_recorded header;
+	struct mu_recorded header MU_RECORDED_ALIGNED;
 	uint64_t *directory, *depot;
 	uint32_t next; /* unit */
 };

@@ -335,7 +335,7 @@ TEST_LOOP(held_back_blocks_are_dropped, 0, FAKE_KINDS)
 /* In .data or .bss of any module; a text in other memory is none. */
 TEST(place_by_magic)
 {
-	static struct mu_recorded variable;
+	static struct mu_recorded variable MU_RECORDED_ALIGNED;
 	char *guarded = fake_recorder_map(3 * 4096);
 	struct mu_recorded *mapped = (struct mu_recorded *)(guarded + 4096);
 

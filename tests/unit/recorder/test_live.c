@@ -270,3 +270,13 @@ TEST(test_threads_make_the_same_spans)
 		ck_assert_ptr_null(bad);
 	}
 }
+
+/* A pass searches page by page for what describes the recorder's tables. */
+TEST(description_lies_in_one_page)
+{
+	uintptr_t at = (uintptr_t)&memunreachable_recorded;
+
+	ck_assert_uint_eq(
+	    at / 4096, (at + sizeof(memunreachable_recorded) - 1) / 4096);
+	ck_assert_uint_ge(at & -at, sizeof(memunreachable_recorded));
+}
