@@ -212,7 +212,7 @@ skip_present(struct mu_pages *pages, uintptr_t page, uintptr_t end)
 bool
 mu_pages_ask_up_to(struct mu_pages *pages, uintptr_t end, bool files)
 {
-	uint64_t kind = files ? SCAN_FILE : 0;
+	uint64_t not = files ? SCAN_FILE : 0;
 	struct scan_arg arg = {
 		.size = sizeof(arg),
 		.start = pages->known_end,
@@ -220,8 +220,10 @@ mu_pages_ask_up_to(struct mu_pages *pages, uintptr_t end, bool files)
 		.vec = (uintptr_t)(pages->regions + pages->num_regions),
 		.vec_len = MU_PAGES_REGIONS - pages->num_regions,
 		.max_pages = AT_ONCE,
+		.inverted = not,
+		.mask = not,
 		.any_of = SCAN_PRESENT | SCAN_SWAPPED,
-		.return_mask = SCAN_PRESENT | SCAN_SWAPPED | kind,
+		.return_mask = SCAN_PRESENT | SCAN_SWAPPED,
 	};
 	long count;
 
@@ -239,8 +241,8 @@ mu_pages_ask_up_to(struct mu_pages *pages, uintptr_t end, bool files)
  * is swapped may be a guard.
  */
 static int
-known_part(const struct mu_pages *pages, enum policy policy,
-    struct mu_range range, struct mu_range *part)
+known_part(const struct mu_pages *pages, struct mu_range range,
+    struct mu_range *part)
 {
 	const struct mu_pages_region *region = pages->regions;
 	const struct mu_pages_region *end = region + pages->num_regions;
@@ -255,12 +257,6 @@ known_part(const struct mu_pages *pages, enum policy policy,
 			return -1;
 		if (found && region->start != part->end)
 			break;
-		if (policy == POLICY_MODIFIED &&
-		    (region->categories & SCAN_FILE) != 0) {
-			if (found)
-				break;
-			continue;
-		}
 		if (!found)
 			part->begin = region->start;
 		part->end = region->end;
@@ -377,9 +373,8 @@ mu_pages_next(struct mu_pages *pages, const struct mu_mapping *mapping,
 		return false;
 	if (policy == POLICY_ALL)
 		return true;
-	known = policy == POLICY_RESIDENT
-	    ? -1
-	    : known_part(pages, policy, range, part);
+	known = policy == POLICY_RESIDENT ? -1
+					  : known_part(pages, range, part);
 	if (known >= 0)
 		return known > 0;
 	*part = range;

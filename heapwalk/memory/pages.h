@@ -42,7 +42,10 @@ struct mu_pages {
 	bool asked_swap, swap_used; /* used, or not known */
 	struct mu_tmpfs tmpfs;
 
-	/* All regions with pages below KNOWN_END, by address. */
+	/*
+	 * All regions below KNOWN_END with pages that are not those of a file,
+	 * by address.
+	 */
 	struct mu_pages_region regions[MU_PAGES_REGIONS];
 	size_t num_regions;
 	uintptr_t known_end;
@@ -80,9 +83,9 @@ void mu_pages_close(struct mu_pages *pages);
 void mu_pages_of(struct mu_pages *pages, int pagemap, size_t page_size);
 
 /*
- * Ask for all pages up to END, from where what was asked so ends, if the kernel
- * can (PAGEMAP_SCAN): 10 us for 500 pages, where each mapping takes 2 to 3.
- * Without FILES there are only private mappings without a file; a page takes a
+ * Ask for all pages up to END that hold what no file has, from where what was
+ * asked so ends, if the kernel can (PAGEMAP_SCAN): 20 us for 500 pages, where
+ * each mapping takes 2 to 3. Without FILES there are only private mappings without a file; a page takes a
  * tenth of the time then, as the kernel need not look whose it is. Returns
  * false if not all are known.
  */

@@ -93,7 +93,8 @@ TEST(a_terabyte_of_nothing)
 	close_self(&snap.memory);
 }
 
-TEST(unmodified_file_pages_do_not_count)
+static void
+ask_file(bool at_once)
 {
 	unsigned char populated[4];
 	int fd = file_of_pages("/tmp", 4);
@@ -106,10 +107,18 @@ TEST(unmodified_file_pages_do_not_count)
 	at[3 * image.page] = 'm';
 	image_open(&snap);
 	ck_assert(mu_memory_self_look(&snap.memory, &image.pages));
+	if (at_once)
+		mu_memory_self_ask_at_once(&snap.memory);
 	image_ask(&snap, at, 4, populated);
 	ck_assert_mem_eq(populated, "\0\1\0\1", 4);
 	close_self(&snap.memory);
 	close(fd);
+}
+
+TEST(unmodified_file_pages_do_not_count)
+{
+	ask_file(false);
+	ask_file(true);
 }
 
 TEST(without_pagemap)
