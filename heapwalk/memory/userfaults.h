@@ -14,9 +14,12 @@
  * process, is registered. False if one may be, or if the kernel does not tell:
  * smaps does, and takes ten times as long.
  *
- * CLOSED is a page of our own that cannot be accessed, or is empty. Opens two
- * userfaultfds, which a seccomp filter might kill for, and closes them.
+ * CLOSED is a page of our own that cannot be accessed, or is empty. *TELLS,
+ * false at first, is true when the kernel was seen to tell: a later call tries
+ * that only if CLOSED can be accessed. Opens one or two userfaultfds, which a
+ * seccomp filter might kill for, and closes them.
  */
-bool mu_userfaults_none(const struct mu_snapshot *snap, uintptr_t closed);
+bool mu_userfaults_none(
+    const struct mu_snapshot *snap, uintptr_t closed, bool *tells);
 
 #endif

@@ -53,17 +53,17 @@ link_says(const char *path, const char *words)
 static long
 shows_us(void)
 {
+	pid_t pid = mu_sys_getpid();
 	char words[64];
 	long same;
 
-	mu_text_format(words, sizeof(words), "%d", mu_sys_getpid());
-	same = link_says("/proc/self", words);
-	if (same != 1)
-		return same;
-	mu_text_format(words, sizeof(words), "%d/task/%d", mu_sys_getpid(),
-	    mu_sys_gettid());
+	mu_text_format(
+	    words, sizeof(words), "%d/task/%d", pid, mu_sys_gettid());
 	same = link_says("/proc/thread-self", words);
-	return same == -ENOENT ? 1 : same;
+	if (same != -ENOENT)
+		return same;
+	mu_text_format(words, sizeof(words), "%d", pid);
+	return link_says("/proc/self", words);
 }
 
 /* Returns the descriptor of a procfs that is mounted nowhere, or -errno. */

@@ -162,7 +162,10 @@ describe(struct mu_image *image, struct sweep *sweep)
 	    &snap->memory, &sweep->self, snap->mappings, snap->num_mappings);
 }
 
-/* Starting a thread takes 0.15 ms, as long as the search of a small heap. */
+/*
+ * 0: as many as there are CPUs. Starting a thread takes 0.15 ms, as long as the
+ * search of a small heap.
+ */
 static size_t
 wanted_workers(const struct mu_image *image)
 {
@@ -504,7 +507,8 @@ static bool
 may_miss(const struct mu_image *image)
 {
 	return !image->in_place || mu_range_size(image->own_stack) == 0 ||
-	    !mu_userfaults_none(&image->snap, image->own_stack.begin);
+	    !mu_userfaults_none(&image->snap, image->own_stack.begin,
+		&mu_library.userfaults_told);
 }
 
 static void
@@ -592,14 +596,14 @@ mu_sweeper_in_place(const struct mu_image *shared, void *memory, size_t size,
 	struct mu_image image = *shared; /* a copy, so that changes stay ours */
 	struct mu_pages pages;
 	struct sweep sweep = { .pages = &pages };
-	size_t bytes;
+	size_t bytes, stacks;
 
+	stacks = wanted_workers(&image) == 1 ? 0 : MU_WORKERS_STACKS;
 	image.in_place = true;
 	image.job.deadline_ns = calls->until_ns;
 	sweep.stacks = memory;
 	sweep.calls = calls;
-	mu_arena_open_on(&sweep.tables, (char *)memory + MU_WORKERS_STACKS,
-	    size - MU_WORKERS_STACKS);
+	mu_arena_open_on(&sweep.tables, (char *)memory + stacks, size - stacks);
 	sweep_memory(&image, &sweep);
 	note_missing(&image, &sweep);
 	if (sweep.search.status != MU_OK)

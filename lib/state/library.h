@@ -43,6 +43,7 @@ struct mu_library {
 	struct mu_cgroups_known cgroups; /* under pass_lock, as FILTER */
 	struct mu_known_room room;       /* as CGROUPS */
 	mu_words_filter *filter;         /* NULL until the first pass */
+	bool userfaults_told; /* as CGROUPS; heapwalk/memory/userfaults.h */
 	struct mu_results results;
 	struct mu_watch watch;
 	struct mu_looks looks;

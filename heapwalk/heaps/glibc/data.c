@@ -153,10 +153,12 @@ find_arena(const struct search *search, const char *view, uintptr_t at)
 static bool
 is_tcache_limit(const struct search *search, size_t bins, size_t max)
 {
-	size_t padded = max + 8 + 15 < 32 ? 32 : (max + 8 + 15) & ~(size_t)15;
+	size_t padded;
 
+	/* Most addresses fail here. */
 	if (bins < 1 || bins > SMALL_BINS || max > TCACHE_MAX)
 		return false;
+	padded = max + 8 + 15 < 32 ? 32 : (max + 8 + 15) & ~(size_t)15;
 	if (search->layout->tcache_bins > SMALL_BINS && max >= 32 &&
 	    ((bins == SMALL_BINS && max > 1040) || bins == (max - 32) / 16 + 1))
 		return true;
