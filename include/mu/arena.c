@@ -146,6 +146,14 @@ mu_arena_open(struct mu_arena *arena, size_t limit)
 }
 
 void
+mu_arena_reserve(struct mu_arena *arena, size_t bytes)
+{
+	if (arena->pieces == NULL &&
+	    !__builtin_add_overflow(bytes, PIECE_SIZE, &bytes))
+		map_piece(arena, bytes, false);
+}
+
+void
 mu_arena_open_in(struct mu_arena *arena, void *memory, size_t size)
 {
 	struct mu_arena_piece *piece = memory;

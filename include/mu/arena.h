@@ -33,6 +33,12 @@ struct mu_arena {
 void mu_arena_open(struct mu_arena *arena, size_t limit);
 
 /*
+ * Map room for BYTES, and for small objects, at once if ARENA is empty; without
+ * effect if that fails.
+ */
+void mu_arena_reserve(struct mu_arena *arena, size_t bytes);
+
+/*
  * Open ARENA on the SIZE bytes at MEMORY (zeroed, a multiple of 64 KiB, aligned
  * to 16) only. MEMORY stays the caller's: do not call mu_arena_close().
  */

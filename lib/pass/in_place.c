@@ -42,6 +42,9 @@
 
 #define ALIGNMENT ((size_t)64 << 10) /* the largest page size of Linux */
 
+/* In the same room. */
+#define BESIDES (ALIGNMENT + MU_IN_PLACE_SIGNAL_STACK)
+
 struct in_place {
 	struct mu_image *image;
 	struct mu_in_place_room memory;
@@ -231,14 +234,25 @@ await(const struct in_place *in_place, uint64_t *waited_ns)
 	    bytes > 0;
 }
 
+static size_t
+size_of_tables(const struct mu_image *image)
+{
+	return (image->sweeper.budget.private * 2 + TABLES) & -ALIGNMENT;
+}
+
+void
+mu_in_place_reserve_room(struct mu_image *image)
+{
+	mu_arena_reserve(&image->job.arena, BESIDES + size_of_tables(image));
+}
+
 bool
 mu_in_place_find_room(struct mu_image *image, struct mu_in_place_room *room)
 {
 	char *memory;
 
-	room->size = (image->sweeper.budget.private * 2 + TABLES) & -ALIGNMENT;
-	memory = mu_arena_alloc(&image->job.arena, 1,
-	    ALIGNMENT + room->size + MU_IN_PLACE_SIGNAL_STACK);
+	room->size = size_of_tables(image);
+	memory = mu_arena_alloc(&image->job.arena, 1, BESIDES + room->size);
 	if (memory == NULL)
 		return false;
 	room->tables = memory + -(uintptr_t)memory % ALIGNMENT;

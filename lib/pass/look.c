@@ -131,7 +131,7 @@ take_image(struct mu_image *image)
 void
 mu_look_drop(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 {
-	mu_results_drop(&mu_library.results, &pass->result.entries);
+	mu_results_drop(mu_pass_results(pass), &pass->result.entries);
 	FreeUnreachableMemoryInfo(info);
 }
 
@@ -146,7 +146,7 @@ receive(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 		return mu_why_pipe_receive(
 		    image, references, &pass->result, info);
 	status = mu_leak_pipe_receive(
-	    image, &mu_library.results, &pass->result, info);
+	    image, mu_pass_results(pass), &pass->result, info);
 	if ((image->query.look != MU_LOOK_FIRST && !image->query.blocks) ||
 	    !mu_status_usable(status))
 		return status;
@@ -179,8 +179,10 @@ find_room(struct mu_image *image)
 	    mu_proc_status_number(status, "\nThreads:", 0, 10) == 1;
 	mu_copy_budget_describe(&image->sweeper.budget, image->job.pid, status);
 	image->sweeper.has_room = image->sweeper.answered = false;
-	return mu_in_place_is_quick(image) ? MU_OK
-					   : mu_own_image_find_room(image);
+	if (!mu_in_place_is_quick(image))
+		return mu_own_image_find_room(image);
+	mu_in_place_reserve_room(image);
+	return MU_OK;
 }
 
 /* The subject of the driver. */

@@ -26,6 +26,12 @@
  */
 #define ARENA_LIMIT ((size_t)9 << 30)
 
+struct mu_results *
+mu_pass_results(const struct mu_pass *pass)
+{
+	return pass->request->entries != NULL ? &mu_library.results : NULL;
+}
+
 static struct mu_query
 want(const struct mu_request *request)
 {
@@ -110,7 +116,7 @@ end(struct mu_pass *pass)
 	mu_sys_close(&pass->image.sweeper.pipe_read);
 	mu_sys_close(&pass->image.sweeper.pipe_write);
 	drop_stack(pass);
-	mu_results_drop(&mu_library.results, &pass->result.entries);
+	mu_results_drop(mu_pass_results(pass), &pass->result.entries);
 	mu_gap_sync_close(&pass->image);
 	mu_log_sink_close(&pass->image.job.log);
 	if (pass->image.stop.abandoned)
@@ -136,7 +142,7 @@ keep_entries(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 		return mu_why(&pass->image.job.why, MU_ERR_NO_MEMORY,
 		    "no memory for %zu leaks", entries->count);
 	mu_entries_unpack(entries, info->leaks);
-	mu_results_drop(&mu_library.results, entries);
+	mu_results_drop(mu_pass_results(pass), entries);
 	return MU_OK;
 }
 
@@ -189,6 +195,7 @@ struct call {
 	uintptr_t sp; /* where our frames on the caller's stack end */
 	struct mu_range stack;
 	size_t slot; /* slot in mu_library.under_way */
+	bool alone;   /* as in struct mu_stop */
 	bool checked;
 };
 
@@ -222,6 +229,7 @@ answer(void *arg)
 		mu_info_fill(&pass, status, call->info);
 		end(&pass);
 	}
+	call->alone = pass.image.stop.alone;
 	call->checked = mu_status_usable(status);
 }
 
@@ -233,7 +241,11 @@ bool
 mu_pass_run(
     const struct mu_request *request, struct UnreachableMemoryInfo *info)
 {
-	struct call call = { request, info, mu_arch_sp(), { 0, 0 }, 0, false };
+	struct call call = {
+		.request = request,
+		.info = info,
+		.sp = mu_arch_sp(),
+	};
 	long stack = mu_sys_map_stack(STACK_SIZE);
 
 	if (mu_sys_failed(stack)) {
@@ -247,7 +259,9 @@ mu_pass_run(
 	 * If the stack stays mapped the next pass searches it, and it contains
 	 * addresses of leaks.
 	 */
-	mu_under_way_remove(&mu_library.under_way, call.slot, call.stack);
+	if (!call.alone)
+		mu_under_way_wipe(call.stack);
+	mu_under_way_remove(&mu_library.under_way, call.slot);
 	mu_sys_munmap((void *)call.stack.begin, STACK_SIZE);
 	return call.checked;
 }

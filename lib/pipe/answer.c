@@ -199,10 +199,15 @@ receive_header(struct mu_image *image, enum mu_pipe_kind kind,
 	return header->status;
 }
 
-/*
- * Receive the entries into memory of RESULTS, and check them before they are
- * used.
- */
+/* In memory of RESULTS; NULL: of the pass. */
+static unsigned char *
+make_room(struct mu_image *image, struct mu_results *results, size_t size)
+{
+	return results != NULL ? mu_results_new_bytes(results, size)
+			       : mu_arena_alloc(&image->job.arena, size, 1);
+}
+
+/* Receive the entries, and check them before they are used. */
 static enum mu_status
 receive_packed(struct mu_image *image, struct mu_results *results,
     struct mu_result *result, const struct mu_pipe_header *header)
@@ -215,7 +220,7 @@ receive_packed(struct mu_image *image, struct mu_results *results,
 		.num_groups = header->groups.count };
 	if (entries->size == 0)
 		return MU_OK;
-	entries->packed = mu_results_new_bytes(results, entries->size);
+	entries->packed = make_room(image, results, entries->size);
 	if (entries->packed == NULL)
 		status = mu_why(&image->job.why, MU_ERR_NO_MEMORY,
 		    "no memory for %zu leaks", entries->count);

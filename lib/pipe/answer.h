@@ -57,8 +57,9 @@ bool mu_leak_pipe_check(const struct mu_pipe_header *header, size_t limit);
 
 /*
  * Receive the result into INFO, and the packed entries into result->entries, in
- * memory of RESULTS. Waits until image->job.deadline_ns and detects the death
- * of the sweeper. Returns the sweep's status, or why it could not be received.
+ * memory of RESULTS; NULL: in that of the pass, with which they go. Waits until
+ * image->job.deadline_ns and detects the death of the sweeper. Returns the
+ * sweep's status, or why it could not be received.
  *
  * Runs in: original.
  */

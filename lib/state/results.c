@@ -124,7 +124,7 @@ mu_results_free(struct mu_results *results, void *answer)
 void
 mu_results_drop(struct mu_results *results, struct mu_entries *entries)
 {
-	if (entries->packed != NULL)
+	if (results != NULL && entries->packed != NULL)
 		mu_results_free(results, entries->packed);
 	*entries = (struct mu_entries) { .count = 0 };
 }

@@ -36,7 +36,10 @@ void *mu_results_new_bytes(struct mu_results *results, size_t size);
 /* Clear, unlist and unmap ANSWER; false if it is not on the list. */
 bool mu_results_free(struct mu_results *results, void *answer);
 
-/* The same for packed ENTRIES, which may be empty and are empty afterwards. */
+/*
+ * The same for packed ENTRIES, which may be empty and are empty afterwards;
+ * RESULTS NULL: their memory is a pass's.
+ */
 void mu_results_drop(struct mu_results *results, struct mu_entries *entries);
 
 /*

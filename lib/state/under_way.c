@@ -23,17 +23,16 @@ mu_under_way_add(struct mu_under_way *passes, struct mu_image *image)
 	return MU_UNDER_WAY;
 }
 
-/*
- * A child that is forked before the clearing frees the stack; one that is
- * forked later finds nothing in it. The pass lies on that stack, too, and is
- * gone afterwards.
- */
 void
-mu_under_way_remove(
-    struct mu_under_way *passes, size_t slot, struct mu_range stack)
+mu_under_way_wipe(struct mu_range stack)
 {
 	mu_sys_wipe((char *)stack.begin + MU_STACK_GUARD,
 	    mu_range_size(stack) - MU_STACK_GUARD);
+}
+
+void
+mu_under_way_remove(struct mu_under_way *passes, size_t slot)
+{
 	if (slot >= MU_UNDER_WAY)
 		return;
 	__atomic_store_n(&passes->slots[slot].image, NULL, __ATOMIC_RELEASE);

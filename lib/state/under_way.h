@@ -25,11 +25,17 @@ struct mu_under_way {
 /*
  * IMAGE, of a pass, lies on a separate stack, and has begun. Returns its slot,
  * which is for mu_under_way_remove(): to be called when nothing of its memory
- * holds words any more but that stack, STACK, which this wipes.
+ * holds words any more.
  */
 size_t mu_under_way_add(struct mu_under_way *passes, struct mu_image *image);
-void mu_under_way_remove(
-    struct mu_under_way *passes, size_t slot, struct mu_range stack);
+void mu_under_way_remove(struct mu_under_way *passes, size_t slot);
+
+/*
+ * Wipe STACK, on which a pass was, before that: a child that another thread
+ * forks before the wiping frees the stack; one that is forked later finds
+ * nothing in it.
+ */
+void mu_under_way_wipe(struct mu_range stack);
 
 /*
  * Release the memory of passes of a process that we, who take IMAGE, were

@@ -166,6 +166,26 @@ TEST(small_limit)
 	mu_arena_close(&small);
 }
 
+/* What is reserved at first is in one piece with what comes before it. */
+TEST(reserved)
+{
+	const struct mu_arena_piece *piece;
+
+	mu_arena_reserve(&arena, 100 << 16);
+	piece = arena.pieces;
+	ck_assert_ptr_nonnull(piece);
+	ck_assert_ptr_nonnull(mu_arena_alloc(&arena, 1, 3 << 16));
+	ck_assert_ptr_nonnull(mu_arena_alloc(&arena, 1, 100 << 16));
+	ck_assert_ptr_eq(arena.pieces, piece);
+	mu_arena_reserve(&arena, 100 << 16);
+	ck_assert_ptr_eq(arena.pieces, piece);
+	mu_arena_close(&arena);
+	mu_arena_reserve(&arena, LIMIT);
+	mu_arena_reserve(&arena, SIZE_MAX - 1);
+	ck_assert_ptr_null(arena.pieces);
+	ck_assert_ptr_nonnull(mu_arena_alloc(&arena, 1, 100));
+}
+
 TEST(rewind_gives_back)
 {
 	char *early = mu_arena_alloc(&arena, 1, 100), *late;

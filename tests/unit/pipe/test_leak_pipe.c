@@ -89,6 +89,7 @@ TEST(damaged_headers_are_refused)
 struct sender {
 	enum mu_status status;
 	size_t entries;
+	bool of_pass; /* the receiver keeps them with the pass */
 };
 
 static void *
@@ -145,16 +146,18 @@ send_and_receive(struct sender *sender, struct UnreachableMemoryInfo *info)
 
 	memset(info, 0, sizeof(*info));
 	ck_assert_int_eq(pthread_create(&thread, NULL, send_all, sender), 0);
-	status = mu_leak_pipe_receive(&image, &results, &result, info);
+	status = mu_leak_pipe_receive(
+	    &image, sender->of_pass ? NULL : &results, &result, info);
 	pthread_join(thread, NULL);
 	kill(sweeper, SIGKILL);
 	waitpid(sweeper, NULL, 0);
 	return status;
 }
 
-TEST(all_arrives)
+/* _i: in memory of the results, or of the pass. */
+TEST_LOOP(all_arrives, 0, 2)
 {
-	struct sender sender = { MU_PARTIAL, ENTRIES };
+	struct sender sender = { MU_PARTIAL, ENTRIES, _i == 1 };
 	struct UnreachableMemoryInfo info;
 	struct mu_entries_at at;
 	const struct Leak *leak;
@@ -176,14 +179,16 @@ TEST(all_arrives)
 		ck_assert_int_eq(leak->contents[31], (unsigned char)i);
 	}
 	ck_assert_uint_eq(i, ENTRIES);
-	mu_results_drop(&results, &result.entries);
+	ck_assert((results.first == NULL) == sender.of_pass);
+	mu_results_drop(sender.of_pass ? NULL : &results, &result.entries);
 	ck_assert_ptr_null(result.entries.packed);
 	ck_assert_ptr_null(results.first);
+	mu_arena_close(&image.job.arena);
 }
 
 TEST(a_failure_arrives_with_its_words)
 {
-	struct sender sender = { MU_ERR_HEAP_INCONSISTENT, 0 };
+	struct sender sender = { MU_ERR_HEAP_INCONSISTENT, 0, false };
 	struct UnreachableMemoryInfo info;
 
 	ck_assert_int_eq(
