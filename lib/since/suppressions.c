@@ -6,16 +6,18 @@
 #include <string.h>
 
 #include "lib/report/backtrace.h"
+#include "lib/since/valgrind_entry.h"
 #include "lib/term/out.h"
 #include "lib/term/safe_text.h"
 #include "lib/writers/findings.h"
 #include "lib/writers/groups_text.h"
 #include "mu/array.h"
 
+#define FRAMES ((size_t)256) /* with those that are inlined */
 #define HEAD "# memunreachable suppressions: groups of lost blocks\n"
 
 static const char *const kinds[] = { "leak", "function", "module", "type",
-	"size" };
+	"size", "valgrind" };
 
 static bool
 read_number(const char *text, size_t *number, const char **end)
@@ -110,10 +112,10 @@ read_line(struct mu_suppressions *suppressions, char *line, const char *today)
 	if (colon == NULL)
 		return false;
 	*colon = '\0';
-	while (kind < MU_SUPPRESS_KINDS && strcmp(kinds[kind], line) != 0)
+	while (kind < MU_SUPPRESS_VALGRIND && strcmp(kinds[kind], line) != 0)
 		kind++;
-	if (kind == MU_SUPPRESS_KINDS || !read_conditions(&item, colon + 1) ||
-	    colon[1] == '\0')
+	if (kind == MU_SUPPRESS_VALGRIND ||
+	    !read_conditions(&item, colon + 1) || colon[1] == '\0')
 		return false;
 	item.kind = (enum mu_suppression_kind)kind;
 	item.pattern = strdup(colon + 1);
@@ -133,6 +135,29 @@ read_line(struct mu_suppressions *suppressions, char *line, const char *today)
 	return true;
 }
 
+/* One of other tools, or of blocks that are not lost, says nothing. */
+static bool
+read_entry(struct mu_suppressions *suppressions, FILE *file, size_t *number)
+{
+	struct mu_valgrind_entry entry;
+	bool ok = mu_valgrind_entry_read(&entry, file, number);
+
+	if (ok && entry.callers != NULL)
+		ok = mu_array_room(suppressions->items, suppressions->count,
+		    suppressions->max, 16, SIZE_MAX);
+	if (!ok || entry.callers == NULL) {
+		free(entry.name);
+		free(entry.callers);
+		return ok;
+	}
+	suppressions->items[suppressions->count++] = (struct mu_suppression) {
+		.kind = MU_SUPPRESS_VALGRIND,
+		.pattern = entry.name,
+		.callers = entry.callers,
+	};
+	return true;
+}
+
 static enum mu_status
 read_lines(struct mu_suppressions *suppressions, FILE *file, const char *today,
     struct mu_why *why)
@@ -147,7 +172,14 @@ read_lines(struct mu_suppressions *suppressions, FILE *file, const char *today,
 		text = line + strspn(line, " \t");
 		if (*text == '\0' || *text == '#')
 			continue;
-		if (!read_line(suppressions, text, today))
+		if (strcmp(text, "{") == 0) {
+			if (!read_entry(suppressions, file, &number))
+				status = mu_why(why, MU_ERR_ARGUMENT,
+				    "%s, line %zu: no entry of Valgrind: name,"
+				    " tool:kind, and fun:, obj: or ... up to }",
+				    mu_safe_argument(suppressions->file).text,
+				    number);
+		} else if (!read_line(suppressions, text, today))
 			status = mu_why(why, MU_ERR_ARGUMENT,
 			    "%s, line %zu: expected leak:, function:, module:,"
 			    " type: or size:, with count=N or until=YYYY-MM-DD"
@@ -233,6 +265,28 @@ has_frame(const struct judged *judged, const char *pattern, bool functions,
 }
 
 static bool
+has_callers(const struct judged *judged, const char *callers)
+{
+	const struct LeakBacktrace *stack = &judged->at->example.backtrace;
+	struct mu_valgrind_frame frames[FRAMES];
+	size_t i, level, used = 0, count = mu_backtrace_count(stack);
+	struct mu_symbol symbol;
+
+	for (i = 0; i < count; i++) {
+		if (!mu_names_find(
+			judged->names, mu_backtrace_frame(stack, i), &symbol))
+			symbol = (struct mu_symbol) { .module = NULL };
+		for (level = 0; level <= symbol.num_inlined && used < FRAMES;
+		     level++)
+			frames[used++] = (struct mu_valgrind_frame) {
+				mu_symbol_function(&symbol, level),
+				symbol.module,
+			};
+	}
+	return used > 0 && mu_valgrind_entry_matches(callers, frames, used);
+}
+
+static bool
 is_matched(const struct judged *judged, const struct mu_suppression *item)
 {
 	size_t size = judged->at->group.size;
@@ -244,6 +298,8 @@ is_matched(const struct judged *judged, const struct mu_suppression *item)
 		return has_frame(judged, item->pattern, true, false, false);
 	case MU_SUPPRESS_MODULE:
 		return has_frame(judged, item->pattern, false, false, true);
+	case MU_SUPPRESS_VALGRIND:
+		return has_callers(judged, item->callers);
 	case MU_SUPPRESS_TYPE:
 		return mu_suppression_matches(item->pattern, judged->type);
 	default:
@@ -370,7 +426,9 @@ put_unused(const struct mu_suppressions *suppressions,
 		fputs(" (that day is over)", out);
 	else if (item->capped)
 		fputs(" (there are more blocks)", out);
-	else if (!suppressions->stacks && item->kind <= MU_SUPPRESS_FUNCTION)
+	else if (!suppressions->stacks &&
+	    (item->kind <= MU_SUPPRESS_FUNCTION ||
+		item->kind == MU_SUPPRESS_VALGRIND))
 		fputs(
 		    " (cannot match: no stack is known, see --backtrace)", out);
 	fputc('\n', out);
@@ -412,8 +470,10 @@ mu_suppressions_close(struct mu_suppressions *suppressions)
 {
 	size_t i;
 
-	for (i = 0; i < suppressions->count; i++)
+	for (i = 0; i < suppressions->count; i++) {
 		free(suppressions->items[i].pattern);
+		free(suppressions->items[i].callers);
+	}
 	free(suppressions->items);
 	*suppressions = (struct mu_suppressions) { .count = 0 };
 }

@@ -8,6 +8,8 @@
  *	... count=N		no more than N blocks
  *	... until=YYYY-MM-DD	up to that day
  *
+ * Entries of Valgrind in braces: lib/since/valgrind_entry.h.
+ *
  * A pattern is found anywhere in a name; * stands for anything, ^ for its
  * begin, $ for its end. Lines that begin with # say nothing.
  *
@@ -29,12 +31,14 @@ enum mu_suppression_kind {
 	MU_SUPPRESS_MODULE,
 	MU_SUPPRESS_TYPE,
 	MU_SUPPRESS_SIZE,
+	MU_SUPPRESS_VALGRIND, /* in braces */
 	MU_SUPPRESS_KINDS
 };
 
 struct mu_suppression {
 	enum mu_suppression_kind kind;
-	char *pattern; /* or sizes, as they were written */
+	char *pattern; /* or sizes, as they were written; or a name */
+	char *callers; /* VALGRIND */
 	size_t min_size, max_size;
 	size_t cap;          /* blocks; 0: none */
 	char until[11];      /* "2026-12-31"; "": for ever */

@@ -18,6 +18,27 @@ has_no "$work/answer" 'not used'
 name=function
 echo 'leak:lose' >"$rules"
 ends 23 --backtrace --suppressions="$rules" -- "$work/program"
+name=valgrind
+cat >"$rules" <<'END'
+{
+   made on purpose
+   Memcheck:Leak
+   match-leak-kinds: definite
+   fun:_Znwm
+   fun:_Z4makei
+   ...
+   fun:main
+}
+{
+   of no stack
+   Memcheck:Leak
+   fun:malloc
+   fun:main
+}
+END
+ends 0 --backtrace --suppressions="$rules" -- "$work/program"
+like "$work/answer" '^ +[0-9]+ +[0-9]+ valgrind:made on purpose$'
+has "$work/answer" 'Suppression not used: valgrind:of no stack'
 name=module
 echo 'module:/program$' >"$rules"
 ends 0 --backtrace --suppressions="$rules" -- "$work/program"

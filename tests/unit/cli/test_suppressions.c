@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "lib/since/suppressions.h"
+#include "lib/since/valgrind_entry.h"
 #include "tests/support/suite.h"
 
 TEST(patterns)
@@ -82,6 +83,64 @@ TEST(lines)
 	ck_assert_str_eq(read.items[4].pattern, "libfoo.so");
 	ck_assert(!read.items[5].expired);
 	mu_suppressions_close(&read);
+}
+
+static bool
+matches(const char *callers)
+{
+	static const struct mu_valgrind_frame frames[] = {
+		{ "operator new(unsigned long)", "/lib/libstdc++.so.6" },
+		{ "make(int)", "/usr/bin/program" },
+		{ NULL, "/usr/lib/libplugin.so" },
+		{ "main", "/usr/bin/program" },
+	};
+	char text[300];
+	struct mu_suppressions read;
+	bool matched;
+
+	snprintf(text, sizeof(text),
+	    "leak:x\n{\n  name\n  Memcheck:Leak\n%s}\n", callers);
+	read = read_text(text, MU_OK);
+	ck_assert_uint_eq(read.count, 2);
+	ck_assert_str_eq(read.items[1].pattern, "name");
+	matched = mu_valgrind_entry_matches(read.items[1].callers, frames, 4);
+	mu_suppressions_close(&read);
+	return matched;
+}
+
+TEST(entries_of_valgrind)
+{
+	static const char *const others[] = {
+		"{\nn\nMemcheck:Cond\nfun:f\n}\n",
+		"{\nn\nMemcheck:Param\nwrite(buf)\nfun:f\n}\n",
+		"{\nn\nMemcheck:Leak\nmatch-leak-kinds: reachable\nfun:f\n}\n",
+	};
+	static const char *const bad[] = { "{\n", "{\n}\n",
+		"{\nn\nMemcheck\n}\n", "{\nn\nMemcheck:Leak\nfun:f\n",
+		"{\nn\nMemcheck:Leak\nf\n}\n" };
+	struct mu_suppressions read;
+	size_t i;
+
+	ck_assert(matches("fun:_Znwm\nfun:_Z4makei\n"));
+	ck_assert(matches("fun:malloc\nfun:make*\nobj:*/libplugin.so\n"));
+	ck_assert(
+	    matches("match-leak-kinds: definite,indirect\n...\nfun:main\n"));
+	ck_assert(matches("...\nobj:/usr/bin/program\nfun:*\nfun:ma?n\n"));
+	ck_assert(matches("...\n"));
+	ck_assert(matches("fun:*alloc\nfun:make*\n"));
+	ck_assert(!matches("fun:main\n"));
+	ck_assert(!matches("fun:make\n"));
+	ck_assert(!matches("...\nfun:main\nfun:_start\n"));
+	ck_assert(!matches("obj:/usr/bin/prog\n"));
+	for (i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		read = read_text(others[i], MU_OK);
+		ck_assert_uint_eq(read.count, 0);
+		mu_suppressions_close(&read);
+	}
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		read = read_text(bad[i], MU_ERR_ARGUMENT);
+		mu_suppressions_close(&read);
+	}
 }
 
 TEST(bad_lines)
