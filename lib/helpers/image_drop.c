@@ -3,6 +3,7 @@
 #include "heapwalk/subject/workers.h"
 #include "lib/state/library.h"
 #include "lib/state/sweeper_end.h"
+#include "mu/arch/cpu.h"
 #include "mu/signal_action.h"
 
 #define MIB ((size_t)1 << 20)
@@ -42,7 +43,7 @@ is_theirs(const struct dropping *dropping, struct mu_range range)
 	    !touches(range, dropping->image, sizeof(*dropping->image)) &&
 	    !touches(range, dropping, sizeof(*dropping)) &&
 	    !touches(range, &mu_library, sizeof(mu_library)) &&
-	    !touches(range, __builtin_thread_pointer(), THREAD_HEAD) &&
+	    !touches(range, (const void *)mu_arch_tp(), THREAD_HEAD) &&
 	    !mu_snapshot_is_own(dropping->snap, range);
 }
 

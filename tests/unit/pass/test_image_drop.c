@@ -3,6 +3,7 @@
  * nothing of ours: at its end, and the heap as soon as it has been read.
  */
 #include "lib/helpers/image_drop.h"
+#include "mu/arch/cpu.h"
 #include "tests/support/pthread_workers.h"
 #include "tests/support/suite.h"
 
@@ -136,7 +137,7 @@ TEST_LOOP(heap_only, 0, 2)
 /* The thread pointer may refer to a block of the program. */
 TEST(not_the_own_thread)
 {
-	struct mu_range range = { (uintptr_t)__builtin_thread_pointer(), 0 };
+	struct mu_range range = { mu_arch_tp(), 0 };
 	struct mu_arena arena;
 	struct mu_blocks blocks;
 	char byte = 1;
