@@ -281,16 +281,32 @@ find_parents(struct mu_components *components, const struct search *search)
 	}
 }
 
+/*
+ * What leads to a component that is not complete is not complete. Others that
+ * are private are added to the one that leads to them; children have lower
+ * numbers, so they are added up before their parents.
+ */
 static void
-complete_private(struct mu_components *components)
+add_up_private(struct mu_components *components)
 {
-	const struct mu_component *child;
-	uint32_t i;
+	const struct mu_component *all = components->all, *child;
+	uint32_t count = components->num_components, i;
+	struct mu_component *parent;
 
-	for (i = 0; i < components->num_components; i++) {
-		child = &components->all[i];
-		if (child->parent < MU_MANY_PARENT && !child->complete)
-			components->all[child->parent].complete = 0;
+	for (i = 0; i < count; i++) {
+		if (count - i > MU_AHEAD &&
+		    all[i + MU_AHEAD].parent < MU_MANY_PARENT)
+			__builtin_prefetch(&all[all[i + MU_AHEAD].parent], 1);
+		child = &all[i];
+		if (child->parent >= MU_MANY_PARENT)
+			continue;
+		parent = &components->all[child->parent];
+		if (!child->complete) {
+			parent->complete = 0;
+			continue;
+		}
+		parent->count += child->count;
+		parent->bytes += child->bytes;
 	}
 }
 
@@ -314,25 +330,10 @@ sum_giant(struct mu_components *components, const struct search *search)
 			mu_tree_of(&components->trees, one->lowest)))
 			continue;
 		one->below_hub = i != components->hub;
+		if (mu_component_private(one))
+			continue;
 		sum->bytes += one->bytes;
 		sum->count += one->count;
-	}
-}
-
-/* Children have lower numbers, so they are added up before their parents. */
-static void
-add_up_private(struct mu_components *components)
-{
-	struct mu_component *child, *parent;
-	uint32_t i;
-
-	for (i = 0; i < components->num_components; i++) {
-		child = &components->all[i];
-		if (!mu_component_private(child))
-			continue;
-		parent = &components->all[child->parent];
-		parent->count += child->count;
-		parent->bytes += child->bytes;
 	}
 }
 
@@ -535,9 +536,8 @@ describe(struct mu_components *components, const struct search *search,
 	mu_component_sums(components);
 	if (components->deadline->passed)
 		return MU_ERR_TIMEOUT;
-	complete_private(components);
-	sum_giant(components, search);
 	add_up_private(components);
+	sum_giant(components, search);
 	return link_trees(components, search, arena);
 }
 

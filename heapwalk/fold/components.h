@@ -64,9 +64,13 @@ struct mu_path {
 	 * private, if the sum of that one is known; otherwise 0.
 	 */
 	uint32_t next;
-	uint32_t depth,
-	    jump; /* set when needed; the latter is 1 + a component */
 	struct mu_bound bound;
+};
+
+/* Of a path, set when it is compared with another one. */
+struct mu_jump {
+	uint32_t depth;
+	uint32_t to; /* 1 + a component of the path */
 };
 
 /* What can be reached from a component that is not complete. */
@@ -86,6 +90,7 @@ struct mu_components {
 	uint32_t *of;        /* component of each tree */
 	uint32_t *next_tree; /* rings; NULL: all are complete or single */
 
+	struct mu_jump *jumps;
 	struct mu_path *paths; /* one each; NULL: all are complete, or the sums
 				  are not known yet */
 

@@ -144,46 +144,57 @@ follow_word(struct finding *finding, size_t i)
 }
 
 /*
- * Bit 0: TREE has an edge to a member. No branch on each edge, which is far
- * slower.
+ * Bit 0: TREE has an edge to a member; in *OPEN, to a tree that may lead to
+ * one. No branch on each edge, which is far slower.
  */
 static inline uint64_t
-leads_to(struct finding *finding, uint32_t tree)
+leads_to(struct finding *finding, uint32_t tree, uint64_t *open)
 {
 	const uint64_t *members = finding->giant->members;
+	const uint64_t *followed = finding->followed;
 	struct mu_tree_edges edges;
 	const uint32_t *at;
-	uint32_t target;
-	uint64_t any = 0;
+	uint32_t target, one;
+	uint64_t any = 0, some = 0;
 
 	finding->looks++;
-	if (mu_tree_edges_stored(finding->trees, tree, &at, &target)) {
+	if (mu_tree_edges_stored(finding->trees, tree, &at, &one)) {
 		for (; at != NULL; finding->looks++) {
-			any |=
-			    members[(*at & ~MU_TARGET_LAST) / 64] >> (*at % 64);
+			target = *at & ~MU_TARGET_LAST;
+			any |= members[target / 64] >> (target % 64);
+			some |= followed[target / 64] >> (target % 64);
 			at = *at & MU_TARGET_LAST ? NULL : at + 1;
 		}
+		*open = some & 1;
 		return any & 1;
 	}
 	mu_tree_edges_open(&edges, finding->trees, tree, finding->deadline);
-	for (; mu_tree_edges_next(&edges, &target); finding->looks++)
+	for (; mu_tree_edges_next(&edges, &target); finding->looks++) {
 		any |= members[target / 64] >> (target % 64);
+		some |= followed[target / 64] >> (target % 64);
+	}
+	*open = some & 1;
 	return any & 1;
 }
 
-/* Add the trees in word I of the bits that lead to a member. */
+/*
+ * Add the trees in word I of the bits that lead to a member. Those that lead
+ * only to what does not are no longer marked as followed, and not looked at
+ * again.
+ */
 static uint32_t
 add_word(struct finding *finding, size_t i)
 {
-	uint64_t *members = &finding->giant->members[i], found;
-	uint64_t bits = finding->giant->below[i] & ~*members;
+	uint64_t *members = &finding->giant->members[i], found, open;
+	uint64_t bits = finding->followed[i] & ~*members;
 	uint32_t count = 0;
 	unsigned bit;
 
 	for (; bits != 0; bits &= bits - 1) {
 		bit = (unsigned)__builtin_ctzll(bits);
-		found = leads_to(finding, (uint32_t)(i * 64) + bit);
+		found = leads_to(finding, (uint32_t)(i * 64) + bit, &open);
 		*members |= found << bit;
+		finding->followed[i] &= ~((open ^ 1) << bit);
 		count += (uint32_t)found;
 	}
 	return count;
@@ -325,8 +336,12 @@ find_from(struct finding *finding, uint32_t tree)
 	memset(finding->followed, 0, bytes);
 	count = find_circle(finding, tree);
 	memset(finding->followed, 0, bytes); /* of dead ends */
-	return count > 0 && sweep(finding, follow_word, 0) &&
-	    (take_all(finding) || sweep(finding, add_word, count));
+	if (count == 0 || !sweep(finding, follow_word, 0))
+		return false;
+	if (take_all(finding))
+		return true;
+	memcpy(finding->followed, finding->giant->below, bytes);
+	return sweep(finding, add_word, count);
 }
 
 static bool

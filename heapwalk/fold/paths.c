@@ -19,6 +19,7 @@
 struct paths {
 	struct mu_components *components;
 	struct mu_path *of;
+	struct mu_jump *jumps;
 };
 
 /*
@@ -41,15 +42,15 @@ is_root(const struct mu_components *components, uint32_t number)
 static void
 set_jump(const struct paths *paths, uint32_t number)
 {
-	struct mu_path *path = &paths->of[number];
-	const struct mu_path *after = &paths->of[path->next - 1];
-	const struct mu_path *jump = &paths->of[after->jump - 1];
-	const struct mu_path *far = &paths->of[jump->jump - 1];
+	uint32_t next = paths->of[number].next;
+	const struct mu_jump *after = &paths->jumps[next - 1];
+	const struct mu_jump *jump = &paths->jumps[after->to - 1];
+	const struct mu_jump *far = &paths->jumps[jump->to - 1];
 
-	path->depth = 1 + after->depth;
-	path->jump = after->depth - jump->depth == jump->depth - far->depth
-	    ? jump->jump
-	    : path->next;
+	paths->jumps[number].depth = 1 + after->depth;
+	paths->jumps[number].to =
+	    after->depth - jump->depth == jump->depth - far->depth ? jump->to
+								   : next;
 }
 
 /* Set the jump pointers of NUMBER and of its ancestors. */
@@ -59,9 +60,9 @@ set_jumps(const struct paths *paths, uint32_t number)
 	const struct mu_components *components = paths->components;
 	uint32_t *pending = components->pending, count = 0;
 
-	while (paths->of[number].jump == 0) {
+	while (paths->jumps[number].to == 0) {
 		if (is_root(components, number)) {
-			paths->of[number].jump = 1 + number;
+			paths->jumps[number].to = 1 + number;
 			break;
 		}
 		pending[count++] = number;
@@ -75,9 +76,10 @@ static uint32_t
 find_ancestor(const struct paths *paths, uint32_t number, uint32_t depth)
 {
 	set_jumps(paths, number);
-	while (paths->of[number].depth > depth)
-		number = paths->of[paths->of[number].jump - 1].depth >= depth
-		    ? paths->of[number].jump - 1
+	while (paths->jumps[number].depth > depth)
+		number =
+		    paths->jumps[paths->jumps[number].to - 1].depth >= depth
+		    ? paths->jumps[number].to - 1
 		    : mu_components_next(paths->components, number);
 	return number;
 }
@@ -92,13 +94,13 @@ find_common(const struct paths *paths, uint32_t a, uint32_t b)
 	bool jump;
 
 	set_jumps(paths, b);
-	a = find_ancestor(paths, a, paths->of[b].depth);
-	b = find_ancestor(paths, b, paths->of[a].depth);
-	while (a != b && paths->of[a].depth > 0) {
-		jump = paths->of[a].jump != paths->of[b].jump;
-		a = jump ? paths->of[a].jump - 1
+	a = find_ancestor(paths, a, paths->jumps[b].depth);
+	b = find_ancestor(paths, b, paths->jumps[a].depth);
+	while (a != b && paths->jumps[a].depth > 0) {
+		jump = paths->jumps[a].to != paths->jumps[b].to;
+		a = jump ? paths->jumps[a].to - 1
 			 : mu_components_next(paths->components, a);
-		b = jump ? paths->of[b].jump - 1
+		b = jump ? paths->jumps[b].to - 1
 			 : mu_components_next(paths->components, b);
 	}
 	return a == b ? a : MU_NO_COMPONENT;
@@ -185,7 +187,8 @@ find_meeting(const struct paths *paths, const struct tips *tips, size_t tip)
 		common = find_common(paths, tips->number[i], tips->number[tip]);
 		if (common != MU_NO_COMPONENT &&
 		    (meeting == MU_NO_COMPONENT ||
-			paths->of[common].depth > paths->of[meeting].depth))
+			paths->jumps[common].depth >
+			    paths->jumps[meeting].depth))
 			meeting = common;
 	}
 	return meeting;
@@ -250,7 +253,8 @@ add_owner(const struct paths *paths, uint32_t number, const struct tips *tips)
 void
 mu_paths_find(struct mu_components *components)
 {
-	const struct paths paths = { components, components->paths };
+	const struct paths paths = { components, components->paths,
+		components->jumps };
 	struct tips tips;
 	uint32_t i;
 

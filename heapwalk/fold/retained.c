@@ -197,11 +197,14 @@ make_room(
 	    mu_arena_alloc_table(arena, count, sizeof(*components->deferred));
 	components->paths =
 	    mu_arena_alloc_table(arena, count, sizeof(*components->paths));
+	components->jumps =
+	    mu_arena_alloc_table(arena, count, sizeof(*components->jumps));
 	if (components->pending == NULL)
 		components->pending = mu_arena_alloc_table(
 		    arena, count, sizeof(*components->pending));
 	return components->retained != NULL && components->deferred != NULL &&
-	    components->paths != NULL && components->pending != NULL;
+	    components->paths != NULL && components->jumps != NULL &&
+	    components->pending != NULL;
 }
 
 enum mu_status
