@@ -6,16 +6,10 @@
 
 #include "lib/explain/collections.h"
 #include "lib/explain/explaining.h"
-#include "lib/types/containers.h"
 #include "mu/text.h"
 
 /* More say that an object lives for ever (CPython 3.12), or are damaged. */
 #define USES_MAX ((uintptr_t)1 << 28)
-
-/* The part of the heap from which on slices are told of: a twentieth. */
-#define SLICES_SHARE 20
-
-#define ARENA_OBJECT 512 /* bytes, at most (CPython: Objects/obmalloc.c) */
 
 #define STRINGS_LIMIT ((size_t)1 << 30)
 
@@ -234,59 +228,6 @@ has_no_debug_information(struct mu_places *places)
 }
 
 static void
-add_note(struct mu_explained *out, const char *text)
-{
-	size_t length = strlen(out->note);
-
-	mu_text_format(out->note + length, sizeof(out->note) - length, "%s%s",
-	    length > 0 ? "; " : "", text);
-}
-
-/* What GLib has divided is not known by the piece. */
-static void
-note_slices(struct mu_explained *out)
-{
-	const char *slices = mu_part_name(MU_PART_GSLICES);
-	size_t i, bytes = 0;
-	char text[160];
-
-	for (i = 0; i < out->num_in_use; i++)
-		if (out->in_use[i].type != NULL &&
-		    strcmp(out->in_use[i].type, slices) == 0)
-			bytes += out->in_use[i].size * out->in_use[i].count;
-	if (bytes <= out->live_bytes / SLICES_SHARE)
-		return;
-	mu_text_format(text, sizeof(text),
-	    "GLib divides %zu KiB into slices, which are no blocks; if the"
-	    " program is started with G_SLICE=always-malloc, each is one",
-	    bytes >> 10);
-	add_note(out, text);
-}
-
-/* Without arenas there are small texts among the blocks of every program. */
-static void
-note_arenas(struct mu_explained *out, const struct mu_live_types *live)
-{
-	const struct mu_live_type *type;
-	bool python = false;
-	size_t i;
-
-	for (i = 1; i < live->count; i++) {
-		type = &live->types[i];
-		python |= type->counter == MU_COUNTER_PYTHON;
-		if (type->counter == MU_COUNTER_PYTHON &&
-		    strcmp(type->name, "str") == 0 &&
-		    type->least <= ARENA_OBJECT)
-			return;
-	}
-	if (python)
-		add_note(out,
-		    "CPython has objects of up to 512 bytes in arenas, where"
-		    " they are no blocks; if the program is started with"
-		    " PYTHONMALLOC=malloc, each is one");
-}
-
-static void
 note(struct mu_explained *out, enum mu_status status, struct mu_places *places,
     size_t unasked)
 {
@@ -344,8 +285,7 @@ mu_explain(const struct mu_explain *wanted, struct mu_search *search,
 		status = explain_all(&explaining);
 	describe_steps(&explaining);
 	note(out, status, &explaining.places, explaining.types.unasked);
-	note_slices(out);
-	note_arenas(out, &explaining.types);
+	mu_pools_note(&explaining);
 	mu_places_close(&explaining.places);
 	mu_arena_rewind(search->tables, pieces);
 	return out;

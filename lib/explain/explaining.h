@@ -62,4 +62,10 @@ void mu_stacks_name_steps(struct mu_explaining *explaining,
 void mu_steps_name(struct mu_explaining *explaining,
     struct mu_step *const *steps, size_t count);
 
+/*
+ * lib/explain/pools.c: note what a program divides by itself, and how it can be
+ * made to allocate each piece.
+ */
+void mu_pools_note(struct mu_explaining *explaining);
+
 #endif

@@ -197,6 +197,37 @@ else
 	echo "SKIPPED: held: no python3"
 fi
 
+name='chunks of PHP'
+cat >"$work/chunks.c" <<'END'
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+int main(void)
+{
+	const uintptr_t size = (uintptr_t)2 << 20;
+	char byte, *all = mmap(NULL, 2 * size, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uintptr_t *chunk = (uintptr_t *)(((uintptr_t)all + size - 1) & -size);
+
+	chunk[0] = (uintptr_t)(chunk + 8);
+	chunk[1] = chunk[2] = (uintptr_t)chunk;
+	puts("ready");
+	fflush(stdout);
+	while (read(0, &byte, 1) > 0)
+		continue;
+	return 0;
+}
+END
+if made "$work/chunks" "${CC:-cc}" "$work/chunks.c"; then
+	hold "$work/chunks"
+	"$command" -q --in-use --max-pause=20s -p "$pid" >"$work/text" 2>"$err"
+	has "$work/text" USE_ZEND_ALLOC=0
+	let_go
+else
+	fail "not compiled"
+fi
+
 name='owners of a GObject'
 flags=$(pkg-config --cflags --libs gobject-2.0 2>/dev/null)
 cat >"$work/objects.c" <<'END'
