@@ -1,7 +1,7 @@
 #!/bin/sh
 # Count how many of a thousand blocks that were lost amid work of C++
 # containers and of Python are found; nothing else may be reported.
-# (test_planted.c has the flavours in C.)
+# (roots_planted.c has the flavours in C.)
 #
 # PLANTED_TABLE=1: all flavours, beside what Valgrind and LeakSanitizer find of
 # the same programs, as a table. A matter of minutes.

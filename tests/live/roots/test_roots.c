@@ -3,10 +3,10 @@
  * lost; once it is removed exactly that block is. Also places that are not
  * roots.
  *
- * More kinds of memory are in test_roots_memory.c and test_roots_fork_gaps.c,
- * threads, registers and stacks in test_roots_threads.c and its neighbours;
+ * More kinds of memory are in roots_memory.c and roots_fork_gaps.c,
+ * threads, registers and stacks in roots_threads.c and its neighbours;
  * what the kernel holds or the program registered is in
- * test_roots_registered.c.
+ * roots_registered.c.
  */
 #include <dlfcn.h>
 #include <linux/magic.h>
@@ -238,7 +238,7 @@ TEST_LOOP(aligned_block, 0, 17)
 
 /*
  * Where pointers do not live: what looks like a pointer there keeps nothing.
- * Dead stack of threads is in test_roots_threads.c.
+ * Dead stack of threads is in roots_threads.c.
  */
 
 static void *global;

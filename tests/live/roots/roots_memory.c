@@ -1,5 +1,5 @@
 /*
- * Roots: kinds of memory that test_roots_live.c does not have, and what lies
+ * Roots: kinds of memory that test_roots.c does not have, and what lies
  * beside and inside them: the heap, guard pages, holes.
  */
 #include <sys/ipc.h>

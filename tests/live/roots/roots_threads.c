@@ -1,7 +1,7 @@
 /*
  * Roots: stacks and variables of other threads, signal stacks; and the dead
- * part of a stack, which is no root. Registers are in test_roots_registers.c,
- * stacks that a program switches by itself in test_roots_coroutines.c.
+ * part of a stack, which is no root. Registers are in roots_registers.c,
+ * stacks that a program switches by itself in roots_coroutines.c.
  */
 #include <dlfcn.h>
 
