@@ -99,7 +99,7 @@ sleep_and_ask(void *arg)
 
 	(void)arg;
 	while (!victim->over) {
-		nap_us(200);
+		nap_us(1000);
 		got = syscall(SYS_getpid);
 		if (got != pid)
 			complain("getpid()", got, pid);
@@ -110,7 +110,7 @@ sleep_and_ask(void *arg)
 	return NULL;
 }
 
-/* In its own code for the most part. */
+/* Each turn is long enough to be stopped in, and leaves the CPU to others. */
 static void *
 compute(void *arg)
 {
@@ -119,17 +119,17 @@ compute(void *arg)
 
 	(void)arg;
 	while (!victim->over) {
-		for (i = 0, d = 0.5; i < 1000; i++) {
+		for (i = 0, d = 0.5; i < 10000; i++) {
 			a += 3;
 			b += 5;
 			c += 7;
 			d += 0.25;
 		}
-		if (d != 250.5)
-			complain("arithmetic", (long)(d * 4), 1002);
+		if (d != 2500.5)
+			complain("arithmetic", (long)(d * 4), 10002);
 		if (b - 2 != (a - 1) / 3 * 5 || c - 3 != (a - 1) / 3 * 7)
 			complain("arithmetic", (long)b, (long)a);
-		nap_us(20);
+		nap_us(500);
 	}
 	return NULL;
 }
