@@ -101,13 +101,22 @@ is_alone() {
 	grep -qs 'ALONE: ' "$source" "$source.c" "$source.cc"
 }
 
-# The longest first, as what begins last should be short; in front of them those
-# that never ran here, in the order given.
+# The longest first, as what begins last should be short. In front of them those
+# that never ran here: the longest ones by a list, and the others in the order
+# given.
 in_order() {
 	touch "$DURATIONS"
-	printf '%s\n' "$@" | awk -v file="$DURATIONS" '
-	BEGIN { while ((getline <file) > 0) took[$2] = $1 }
-	{ print ($1 in took ? took[$1] : 99999), NR, $1 }' |
+	printf '%s\n' "$@" | awk -v file="$DURATIONS" -v list=tests/longest '
+	BEGIN {
+		while ((getline <file) > 0) took[$2] = $1
+		while ((getline <list) > 0) rank[$1] = ++ranks
+	}
+	{
+		name = $1
+		sub(/^.*tests\//, "", name)
+		first = name in rank ? 199999 - rank[name] : 99999
+		print ($1 in took ? took[$1] : first), NR, $1
+	}' |
 		sort -k 1,1nr -k 2,2n | cut -d ' ' -f 3
 }
 
