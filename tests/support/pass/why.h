@@ -53,7 +53,7 @@ void why_shown(uintptr_t hidden);
 		ck_assert(told[0].reachable);                     \
 	} while (0)
 
-/* What NAME of tests/support/shims/tls_shim.h returns; the library is
+/* What NAME of tests/support/shims/tls_shim.c returns; the library is
  * dlopen'ed. */
 void *shim(const char *name);
 

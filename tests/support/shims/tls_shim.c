@@ -1,12 +1,16 @@
 /*
  * A library for dlopen() with every kind of memory: dynamic TLS, writable data,
- * zeroed data, and a page of constants behind RELRO.
+ * zeroed data, and a page of constants behind RELRO. A test can put a pointer
+ * there; it finds the functions by dlsym().
  */
 #include <stddef.h>
 
-#include "tests/support/shims/tls_shim.h"
-
 #define PAGE 4096
+
+void *shim_tls(void); /* the calling thread's */
+void *shim_data(void);
+void *shim_bss(void);
+const void *shim_constants(void);
 
 static int anchor;
 static __thread void *tls_slot;
