@@ -9,6 +9,7 @@
 #include "lib/types/gobject.h"
 #include "lib/types/held_part.h"
 #include "lib/types/plain_name.h"
+#include "lib/types/postgres_block.h"
 #include "lib/types/python_object.h"
 #include "lib/types/qt_block.h"
 #include "lib/types/runtime_block.h"
@@ -30,6 +31,7 @@ struct mu_types {
 	struct mu_gobjects gobjects;
 	struct mu_held_parts parts;
 	struct mu_qt_blocks qt;
+	struct mu_postgres_blocks postgres;
 	struct mu_structures structures;
 	struct mu_call_sites sites;
 	struct mu_declarations declarations;
@@ -127,7 +129,8 @@ find_type(struct mu_types *types, uintptr_t held_at, struct mu_type *type)
 		type->certain = is_confirmed(types, type);
 	if (found && type->certain)
 		return true;
-	if (mu_gobject_find(&types->gobjects, symbols, head, &tagged) ||
+	if (mu_postgres_block_find(&types->postgres, symbols, head, &tagged) ||
+	    mu_gobject_find(&types->gobjects, symbols, head, &tagged) ||
 	    mu_python_object_find(symbols, head, types->python_name, &tagged)) {
 		*type = tagged;
 		return true;

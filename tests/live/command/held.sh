@@ -228,6 +228,62 @@ else
 	fail "not compiled"
 fi
 
+name='contexts of PostgreSQL'
+cat >"$work/contexts.c" <<'END'
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static const char *methods = "functions";
+uintptr_t *top, *more[3];
+static uintptr_t *context(size_t size, uintptr_t *parent, const char *name)
+{
+	uintptr_t *made = calloc(1, size);
+
+	made[2] = (uintptr_t)&methods;
+	made[3] = (uintptr_t)parent;
+	if (parent != NULL)
+		parent[4] = (uintptr_t)made;
+	made[7] = (uintptr_t)name;
+	return made;
+}
+static uintptr_t *block(size_t size, uintptr_t *of)
+{
+	uintptr_t *made = calloc(1, size);
+
+	made[0] = (uintptr_t)of;
+	made[3] = (uintptr_t)(made + 8);
+	made[4] = (uintptr_t)made + size;
+	return made;
+}
+int main(void)
+{
+	char byte;
+
+	top = context(1000, NULL, "TopMemoryContext");
+	more[0] = context(2000, top, "Orders");
+	more[1] = block(8200, more[0]);
+	more[2] = block(9000, more[0]);
+	more[2][4] += 4096; /* beyond its end: it is none */
+	puts("ready");
+	fflush(stdout);
+	while (read(0, &byte, 1) > 0)
+		continue;
+	return 0;
+}
+END
+if made "$work/postgres" "${CC:-cc}" "$work/contexts.c"; then
+	hold "$work/postgres"
+	"$command" -q --in-use --max-pause=20s -p "$pid" >"$work/text" 2>"$err"
+	has "$work/text" " 1000 bytes, probably memory context TopMemoryContext"
+	has "$work/text" " 2008 bytes, probably memory context Orders"
+	has "$work/text" " 8200 bytes, probably block of memory context Orders"
+	like "$work/text" " 9000 bytes$"
+	let_go
+else
+	fail "not compiled"
+fi
+
 name='owners of a GObject'
 flags=$(pkg-config --cflags --libs gobject-2.0 2>/dev/null)
 cat >"$work/objects.c" <<'END'
