@@ -137,7 +137,9 @@ take_parts(void *ctx, bool proven)
 	for (i = 0; proven && i < shaping->count; i++) {
 		part = &shaping->found[i];
 		known = mu_live_type_of(shaping->live, part->block);
+		/* A page of slices may begin with an object of a class. */
 		if (known->name == NULL ||
+		    (part->kind == MU_PART_GSLICES && !known->certain) ||
 		    (known->content &&
 			(part->kind != MU_PART_VECTOR || !is_text(known))))
 			shaping->live->of[part->block] = type_of(shaping, part);

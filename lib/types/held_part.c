@@ -50,7 +50,7 @@ take_part(void *ctx, uintptr_t begin, enum mu_part_kind part, size_t count)
 {
 	struct finding *finding = ctx;
 
-	if (begin != finding->head->begin)
+	if (begin != finding->head->begin || finding->proven)
 		return;
 	finding->part = part;
 	finding->count = count;
@@ -61,6 +61,8 @@ end_container(void *ctx, bool proven)
 {
 	struct finding *finding = ctx;
 
+	if (finding->proven)
+		return;
 	finding->proven = proven && finding->part != MU_PART_NONE;
 	if (!finding->proven)
 		finding->part = MU_PART_NONE;
@@ -117,6 +119,7 @@ mu_held_part_find(struct mu_held_parts *parts, const struct mu_symbols *symbols,
 	if (!finding.proven)
 		return false;
 	parts->elements = finding.part == MU_PART_VECTOR;
+	parts->slices = finding.part == MU_PART_GSLICES;
 	parts->node = finding.part == MU_PART_GLIST;
 	if (finding.part == MU_PART_STRINGS)
 		mu_type_row_name(parts->name, sizeof(parts->name),

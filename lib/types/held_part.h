@@ -20,6 +20,7 @@ struct mu_held_parts {
 	bool elements;      /* the last one found has those of a vector */
 	bool node; /* the last one found is a node that structures may look like
 		    */
+	bool slices; /* the last one found is a page of GLib's slices */
 	char name[MU_HELD_PART_NAME];
 };
 

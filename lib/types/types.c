@@ -132,7 +132,10 @@ find_type(struct mu_types *types, uintptr_t held_at, struct mu_type *type)
 	if (mu_postgres_block_find(&types->postgres, symbols, head, &tagged) ||
 	    mu_gobject_find(&types->gobjects, symbols, head, &tagged) ||
 	    mu_python_object_find(symbols, head, types->python_name, &tagged)) {
-		*type = tagged;
+		if (tagged.certain ||
+		    !find_part(types, 0, MU_LIBRARY_GLIB, type) ||
+		    !types->parts.slices)
+			*type = tagged;
 		return true;
 	}
 	if (found || mu_runtime_block_find(head, type))

@@ -70,6 +70,10 @@ tell_of_slices() {
 	! grep -q "slices of GLib" "$work/report" ||
 		grep -q "G_SLICE=always-malloc" "$work/report" ||
 		fail "slices are not told: $(cat "$work/report")"
+	# A page begins with an object.
+	unlike "$work/report" "(504|1016|2040|4088) bytes, probably (Shop|G[BS])"
+	"$command" -q --retained --why="slices of GLib" -p "$pid" >"$work/report"
+	unlike "$work/report" "probably (Shop|GB|GS)[A-Za-z]*, block of (504|1016|2.0|4.0)"
 	let_go
 }
 
