@@ -241,8 +241,8 @@ mu_pages_ask_up_to(struct mu_pages *pages, uintptr_t end, bool files)
  * is swapped may be a guard.
  */
 static int
-known_part(const struct mu_pages *pages, struct mu_range range,
-    struct mu_range *part)
+known_part(
+    const struct mu_pages *pages, struct mu_range range, struct mu_range *part)
 {
 	const struct mu_pages_region *region = pages->regions;
 	const struct mu_pages_region *end = region + pages->num_regions;
@@ -373,8 +373,7 @@ mu_pages_next(struct mu_pages *pages, const struct mu_mapping *mapping,
 		return false;
 	if (policy == POLICY_ALL)
 		return true;
-	known = policy == POLICY_RESIDENT ? -1
-					  : known_part(pages, range, part);
+	known = policy == POLICY_RESIDENT ? -1 : known_part(pages, range, part);
 	if (known >= 0)
 		return known > 0;
 	*part = range;
