@@ -9,15 +9,31 @@ mu_memory_self_mapping(const struct mu_memory_self *self, uintptr_t address)
 	return mu_mapping_from(self->mappings, self->num_mappings, address);
 }
 
+/* Most views are of the mapping of the last one, which is memory. */
+static bool
+is_in_last(const struct mu_memory_self *self, struct mu_range range)
+{
+	const struct mu_mapping *last =
+	    __atomic_load_n(&self->last, __ATOMIC_RELAXED);
+
+	return last != NULL && range.begin >= last->range.begin &&
+	    range.end <= last->range.end;
+}
+
 static const void *
 self_view(struct mu_memory *memory, uintptr_t address, size_t size)
 {
-	const struct mu_memory_self *self = memory->ctx;
+	struct mu_memory_self *self = memory->ctx;
 	struct mu_range range = { address, 0 };
 
-	if (size == 0 || __builtin_add_overflow(address, size, &range.end) ||
-	    !mu_mappings_are_memory(self->mappings, self->num_mappings, range))
+	if (size == 0 || __builtin_add_overflow(address, size, &range.end))
 		return NULL;
+	if (is_in_last(self, range))
+		return (const void *)address;
+	if (!mu_mappings_are_memory(self->mappings, self->num_mappings, range))
+		return NULL;
+	__atomic_store_n(&self->last, mu_memory_self_mapping(self, address),
+	    __ATOMIC_RELAXED);
 	return (const void *)address;
 }
 

@@ -23,7 +23,8 @@ struct mu_last_fault {
 struct mu_memory_self {
 	const struct mu_mapping *mappings; /* by address, no overlaps */
 	size_t num_mappings;
-	struct mu_pages *pages; /* NULL: not asked */
+	const struct mu_mapping *last; /* of the last view; atomic */
+	struct mu_pages *pages;        /* NULL: not asked */
 
 	/* The fault guard; see mu_memory_self_guard(). */
 	bool guarded;
