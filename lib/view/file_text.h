@@ -1,4 +1,4 @@
-/* Read files into memory, whole or in pieces, for parsing. */
+/* Read files in pieces, for parsing. */
 #ifndef LIB_VIEW_FILE_TEXT_H
 #define LIB_VIEW_FILE_TEXT_H
 
@@ -7,28 +7,15 @@
 
 #include "mu/status.h"
 
-struct mu_file_text {
-	char *text; /* LENGTH bytes, then a 0 */
-	size_t length;
-};
-
-/*
- * Read PATH, a file or a pipe. It is read, not mapped: truncation of a mapped
- * file would end this process by SIGBUS. TEXT may be released after a failure.
- */
-enum mu_status mu_file_text_read(
-    struct mu_file_text *text, const char *path, struct mu_why *why);
-
 /*
  * Pass the contents of PATH, a file or a pipe, to TAKE, piece by piece. ENDED
  * says that this is the last piece. TAKE returns how many bytes it has used; it
  * gets the others again, followed by more. One byte after TEXT can be written.
+ * It is read, not mapped: truncation of a mapped file would end this process by
+ * SIGBUS.
  */
 enum mu_status mu_file_pieces_read(const char *path,
     size_t (*take)(void *ctx, char *text, size_t length, bool ended), void *ctx,
     struct mu_why *why);
-
-/* Accepts one that is zero. */
-void mu_file_text_release(struct mu_file_text *text);
 
 #endif

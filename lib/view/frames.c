@@ -136,66 +136,22 @@ mu_frames_number(struct mu_frames *frames)
 	return true;
 }
 
-size_t
-mu_frames_of(const struct mu_frames *frames, size_t source,
-    const uintptr_t *addresses, size_t count, uintptr_t *to)
+void
+mu_frames_replace(
+    const struct mu_frames *frames, size_t source, struct mu_record *record)
 {
+	uintptr_t numbers[MU_RECORD_FRAMES];
 	size_t i, at, used = 0;
 
-	for (i = 0; i < count; i++) {
-		at = frames->first[source][addresses[i]];
+	for (i = 0; i < record->num_frames && used < MU_RECORD_FRAMES; i++) {
+		at = frames->first[source][record->frames[i]];
 		do {
-			if (used == MU_RECORD_FRAMES)
-				return used;
-			if (to != NULL)
-				to[used] = frames->list[at].number;
-			used++;
-		} while (++at < frames->count && frames->list[at].level > 0);
+			numbers[used++] = frames->list[at].number;
+		} while (used < MU_RECORD_FRAMES && ++at < frames->count &&
+		    frames->list[at].level > 0);
 	}
-	return used;
-}
-
-/* Replace the numbers of addresses in RECORDS by numbers of frames. */
-static bool
-put_numbers(const struct mu_frames *frames, struct mu_records *records)
-{
-	struct mu_record *record = records->list;
-	size_t i, room = 0, used = 0, count;
-	uintptr_t *numbers;
-
-	for (i = 0; i < records->count; i++)
-		room += mu_frames_of(
-		    frames, 0, record[i].frames, record[i].num_frames, NULL);
-	numbers = calloc(room + 1, sizeof(*numbers));
-	if (numbers == NULL)
-		return false;
-	for (i = 0; i < records->count; i++, record++) {
-		count = mu_frames_of(frames, 0, record->frames,
-		    record->num_frames, numbers + used);
-		record->first = used;
-		record->num_frames = (uint16_t)count;
-		used += count;
-	}
-	free(records->frames);
-	records->frames = numbers;
-	records->num_frames = used;
-	records->max_frames = room + 1;
-	mu_records_seal(records);
-	return true;
-}
-
-bool
-mu_frames_replace(struct mu_frames *frames, struct mu_records *records,
-    struct mu_locations *names)
-{
-	struct mu_addresses addresses = { 0 };
-	bool ok = mu_addresses_number(
-		      &addresses, records->frames, records->num_frames) &&
-	    mu_frames_add(frames, &addresses, 0, names) &&
-	    mu_frames_number(frames) && put_numbers(frames, records);
-
-	mu_addresses_release(&addresses);
-	return ok;
+	memcpy(record->frames, numbers, used * sizeof(*numbers));
+	record->num_frames = used;
 }
 
 void

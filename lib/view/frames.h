@@ -47,19 +47,11 @@ bool mu_frames_add(struct mu_frames *frames,
 bool mu_frames_number(struct mu_frames *frames);
 
 /*
- * Write the frame numbers for COUNT addresses, given by their numbers, to TO:
- * several for one if functions are inlined there, at most MU_RECORD_FRAMES in
- * all, or none at all if TO is NULL. Returns how many they are.
+ * Replace the addresses in RECORD, of SOURCE, by frames: several for one if
+ * functions are inlined there; a stack may then be cut.
  */
-size_t mu_frames_of(const struct mu_frames *frames, size_t source,
-    const uintptr_t *addresses, size_t count, uintptr_t *to);
-
-/*
- * Replace the addresses in RECORDS by frames and number these: for records of
- * one source, 0. Returns false without memory.
- */
-bool mu_frames_replace(struct mu_frames *frames, struct mu_records *records,
-    struct mu_locations *names);
+void mu_frames_replace(
+    const struct mu_frames *frames, size_t source, struct mu_record *record);
 
 /* Accepts one that is zero. */
 void mu_frames_release(struct mu_frames *frames);

@@ -14,20 +14,6 @@
 /* Result of parsing a line. */
 enum taken { GOOD, BAD, NO_MEMORY };
 
-/* Replace LINE by a permanent copy. Returns false without memory. */
-static bool
-keep(struct mu_heap_dump *dump, struct mu_line *line)
-{
-	size_t length = (size_t)(line->end - line->at);
-	char *copy = mu_arena_alloc(&dump->strings, length + 1, 1);
-
-	if (copy == NULL)
-		return false;
-	memcpy(copy, line->at, length);
-	*line = (struct mu_line) { copy, copy + length };
-	return true;
-}
-
 static bool
 keep_string(struct mu_heap_dump *dump, const char **string)
 {
@@ -65,7 +51,7 @@ take_fingerprint(struct mu_heap_dump *dump, struct mu_line line)
 {
 	if (mu_line_has_nul(line))
 		return GOOD;
-	if (!keep(dump, &line))
+	if (!mu_line_keep(&line, &dump->strings))
 		return NO_MEMORY;
 	if (line.at < line.end && *line.at == '\'')
 		line.at++;
@@ -109,9 +95,8 @@ take_field(struct mu_line *line, const char *key, uint64_t *value)
 
 /* Android writes frames up to the first 0. */
 static bool
-take_frames(struct mu_dump_record *taken, struct mu_line line)
+take_frames(struct mu_record *record, struct mu_line line)
 {
-	struct mu_record *record = &taken->record;
 	struct mu_line word;
 	uint64_t pc;
 
@@ -121,7 +106,7 @@ take_frames(struct mu_dump_record *taken, struct mu_line line)
 		if (pc == 0)
 			break;
 		if (record->num_frames < MU_RECORD_FRAMES)
-			taken->frames[record->num_frames++] = (uintptr_t)pc;
+			record->frames[record->num_frames++] = (uintptr_t)pc;
 		else
 			record->cut = true;
 	}
@@ -138,15 +123,14 @@ merge(uint64_t into[2], const uint64_t from[2])
 }
 
 static bool
-keep_record(struct mu_heap_dump *dump, struct mu_dump_record *taken)
+keep_record(struct mu_heap_dump *dump, struct mu_record *record)
 {
 	unsigned char key[MU_SORTER_KEY_MAX], *end;
-	const struct mu_record *record = &taken->record;
 
 	if (!mu_addresses_number(
-		&dump->addresses, taken->frames, record->num_frames))
+		&dump->addresses, record->frames, record->num_frames))
 		return false;
-	end = mu_stack_key_put(key, taken->frames, record->num_frames, false);
+	end = mu_stack_key_put(key, record->frames, record->num_frames, false);
 	end = mu_code_put(end, record->own);
 	end = mu_code_put(end, record->size);
 	if (!mu_sorter_add(&dump->records, key, (size_t)(end - key),
@@ -155,15 +139,15 @@ keep_record(struct mu_heap_dump *dump, struct mu_dump_record *taken)
 	dump->num_records++;
 	dump->num_cut += record->cut;
 	dump->num_last = record->num_frames;
-	memcpy(dump->last, taken->frames,
-	    record->num_frames * sizeof(*taken->frames));
+	memcpy(dump->last, record->frames,
+	    record->num_frames * sizeof(*record->frames));
 	return true;
 }
 
 static enum taken
 take_record(struct mu_heap_dump *dump, struct mu_line line)
 {
-	struct mu_dump_record taken;
+	struct mu_record record;
 	uint64_t own, size, count;
 	struct mu_line word;
 
@@ -171,15 +155,15 @@ take_record(struct mu_heap_dump *dump, struct mu_line line)
 	    !take_field(&line, "num", &count) || !mu_line_field(&line, &word) ||
 	    !mu_line_is(word, "bt"))
 		return BAD;
-	taken.record = (struct mu_record) {
-		.size = size,
-		/* v1.0 has the number of frames there. */
-		.count = dump->version == 0 ? 1 : count,
-		.own = own == 1,
-	};
-	if (!take_frames(&taken, line))
+	record.size = size;
+	/* v1.0 has the number of frames there. */
+	record.count = dump->version == 0 ? 1 : count;
+	record.own = own == 1;
+	record.cut = false;
+	record.num_frames = 0;
+	if (!take_frames(&record, line))
 		return BAD;
-	return keep_record(dump, &taken) ? GOOD : NO_MEMORY;
+	return keep_record(dump, &record) ? GOOD : NO_MEMORY;
 }
 
 /* Keep INFO for its pc, unless an earlier line has one. */
@@ -231,7 +215,7 @@ take_map(struct mu_heap_dump *dump, struct mu_line line)
 {
 	bool good;
 
-	if (!keep(dump, &line))
+	if (!mu_line_keep(&line, &dump->strings))
 		return NO_MEMORY;
 	if (*line.at == '#') {
 		good = mu_module_table_remark(&dump->modules, line, false);
@@ -382,26 +366,20 @@ mu_heap_dump_end(struct mu_heap_dump *dump, struct mu_why *why)
 }
 
 bool
-mu_heap_dump_next(struct mu_heap_dump *dump, struct mu_dump_record *next)
+mu_heap_dump_next(struct mu_heap_dump *dump, struct mu_record *record)
 {
-	struct mu_record *record = &next->record;
 	const unsigned char *at;
 	struct mu_sorted item;
-	size_t num_frames;
 	uint64_t own;
 
 	if (!mu_sorter_next(&dump->records, &item))
 		return false;
-	next->number = item.values[0];
-	*record = (struct mu_record) {
-		.count = item.values[1],
-		.frames = next->frames,
-	};
-	at = mu_stack_key_take(item.key, next->frames, &num_frames);
-	record->num_frames = (uint16_t)num_frames;
+	at = mu_stack_key_take(item.key, record->frames, &record->num_frames);
 	at = mu_code_take(at, &own);
-	record->own = own != 0;
 	mu_code_take(at, &record->size);
+	record->own = own != 0;
+	record->number = item.values[0];
+	record->count = item.values[1];
 	record->bytes = mu_saturated_mul(record->size, record->count);
 	return true;
 }

@@ -77,20 +77,12 @@ size_t mu_heap_dump_take(
  */
 enum mu_status mu_heap_dump_end(struct mu_heap_dump *dump, struct mu_why *why);
 
-/* A record of a dump, merged with those of the same stack, size and owner. */
-struct mu_dump_record {
-	struct mu_record record;
-	size_t number; /* of the first of them in the file, from 0 */
-	uintptr_t frames[MU_RECORD_FRAMES]; /* of RECORD */
-};
-
 /*
- * The next record, with numbers of addresses for frames, by stack. False: there
- * is no more; or it was not read, as mu_sorter_end() says. Begin by
- * mu_sorter_begin().
+ * The next record, by stack: those of the same stack, size and owner are one.
+ * False: there is no more; or it was not read, as mu_sorter_end() says. Begin
+ * by mu_sorter_begin().
  */
-bool mu_heap_dump_next(
-    struct mu_heap_dump *dump, struct mu_dump_record *record);
+bool mu_heap_dump_next(struct mu_heap_dump *dump, struct mu_record *record);
 
 /* Accepts one that is zero. */
 void mu_heap_dump_release(struct mu_heap_dump *dump);

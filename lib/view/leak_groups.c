@@ -1,80 +1,138 @@
+/*
+ * The key of a block is its stack, the complement of its number in the file,
+ * and its time; that of a group are the complements of its bytes and blocks,
+ * and the number, stack and time of its last block.
+ */
 #include "lib/view/leak_groups.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 #include "lib/view/saturate.h"
+#include "lib/view/stack_key.h"
 
-/* By stack, then in file order. */
-static int
-compare_records(const void *a, const void *b)
+/* The end of KEY: a time without a terminator. */
+static unsigned char *
+put_time(unsigned char *end, const char *time)
 {
-	const struct mu_record *x = ((const struct mu_record_ref *)a)->record;
-	const struct mu_record *y = ((const struct mu_record_ref *)b)->record;
-	int order = mu_record_compare_inner(x, y);
+	size_t length = strlen(time);
 
-	return order != 0 ? order : (x > y) - (x < y);
-}
-
-static int
-compare_groups(const void *a, const void *b)
-{
-	const struct mu_leak_group *x = a, *y = b;
-
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	if (x->blocks != y->blocks)
-		return x->blocks > y->blocks ? -1 : 1;
-	return (x->last > y->last) - (x->last < y->last);
+	memcpy(end, time, length);
+	return end + length;
 }
 
 static void
-add_record(struct mu_leak_groups *groups, const struct mu_record *record)
+take_time(struct mu_record *record, const struct mu_sorted *item,
+    const unsigned char *at)
 {
-	struct mu_leak_group *group = groups->list;
+	size_t length = (size_t)(item->key + item->length - at);
 
-	if (groups->count > 0)
-		group += groups->count - 1;
-	if (groups->count == 0 ||
-	    mu_record_compare_inner(group->last, record) != 0) {
-		group = &groups->list[groups->count++];
-		*group = (struct mu_leak_group) { 0 };
-	}
-	group->last = record;
-	group->bytes = mu_saturated_add(group->bytes, record->bytes);
-	group->blocks = mu_saturated_add(group->blocks, record->count);
-	groups->bytes = mu_saturated_add(groups->bytes, record->bytes);
-	groups->blocks = mu_saturated_add(groups->blocks, record->count);
+	memcpy(record->time, at, length);
+	record->time[length] = '\0';
 }
 
 bool
-mu_leak_groups_make(
-    struct mu_leak_groups *groups, const struct mu_records *records)
+mu_leak_groups_add(
+    struct mu_leak_groups *groups, const struct mu_record *record)
 {
-	struct mu_record_ref *sorted =
-	    calloc(records->count + 1, sizeof(*sorted));
-	size_t i;
+	unsigned char key[MU_SORTER_KEY_MAX], *end;
 
-	*groups = (struct mu_leak_groups) { 0 };
-	groups->list = calloc(records->count + 1, sizeof(*groups->list));
-	if (sorted == NULL || groups->list == NULL) {
-		free(sorted);
-		mu_leak_groups_release(groups);
+	end = mu_stack_key_put(key, record->frames, record->num_frames, false);
+	end = put_time(mu_code_put(end, ~record->number), record->time);
+	return mu_sorter_add(
+	    &groups->leaks, key, (size_t)(end - key), record->bytes, 1);
+}
+
+static bool
+add_group(struct mu_leak_groups *groups, const struct mu_record *group)
+{
+	unsigned char key[MU_SORTER_KEY_MAX], *end;
+
+	groups->count++;
+	groups->bytes = mu_saturated_add(groups->bytes, group->bytes);
+	groups->blocks = mu_saturated_add(groups->blocks, group->count);
+	end = mu_code_put(key, ~group->bytes);
+	end = mu_code_put(end, ~group->count);
+	end = mu_code_put(end, group->number);
+	end = mu_stack_key_put(end, group->frames, group->num_frames, false);
+	end = put_time(end, group->time);
+	return mu_sorter_add(&groups->sorted, key, (size_t)(end - key),
+	    group->bytes, group->count);
+}
+
+static bool
+same_stack(const struct mu_record *a, const struct mu_record *b)
+{
+	return a->num_frames == b->num_frames &&
+	    memcmp(a->frames, b->frames, a->num_frames * sizeof(*a->frames)) ==
+	    0;
+}
+
+static bool
+next_leak(struct mu_leak_groups *groups, struct mu_record *leak)
+{
+	const unsigned char *at;
+	struct mu_sorted item;
+	uint64_t number;
+
+	if (!mu_sorter_next(&groups->leaks, &item))
 		return false;
+	at = mu_stack_key_take(item.key, leak->frames, &leak->num_frames);
+	at = mu_code_take(at, &number);
+	leak->number = ~number;
+	leak->bytes = item.values[0];
+	leak->count = item.values[1];
+	take_time(leak, &item, at);
+	return true;
+}
+
+enum mu_status
+mu_leak_groups_make(struct mu_leak_groups *groups, struct mu_why *why)
+{
+	struct mu_record leak, group = { 0 };
+	enum mu_status status;
+	bool room = true;
+
+	mu_sorter_begin(&groups->leaks);
+	while (room && next_leak(groups, &leak)) {
+		if (group.count > 0 && same_stack(&group, &leak)) {
+			group.bytes = mu_saturated_add(group.bytes, leak.bytes);
+			group.count++;
+			continue;
+		}
+		room = group.count == 0 || add_group(groups, &group);
+		group = leak;
 	}
-	for (i = 0; i < records->count; i++)
-		sorted[i].record = &records->list[i];
-	qsort(sorted, records->count, sizeof(*sorted), compare_records);
-	for (i = 0; i < records->count; i++)
-		add_record(groups, sorted[i].record);
-	qsort(
-	    groups->list, groups->count, sizeof(*groups->list), compare_groups);
-	free(sorted);
+	if (room && group.count > 0)
+		room = add_group(groups, &group);
+	status = mu_sorter_end(&groups->leaks, why);
+	mu_sorter_release(&groups->leaks);
+	if (!room)
+		return mu_why(why, MU_ERR_NO_MEMORY, "no memory for stacks");
+	return status;
+}
+
+bool
+mu_leak_groups_next(struct mu_leak_groups *groups, struct mu_record *group)
+{
+	const unsigned char *at;
+	struct mu_sorted item;
+	uint64_t bytes, count, number;
+
+	if (!mu_sorter_next(&groups->sorted, &item))
+		return false;
+	at = mu_code_take(item.key, &bytes);
+	at = mu_code_take(mu_code_take(at, &count), &number);
+	at = mu_stack_key_take(at, group->frames, &group->num_frames);
+	take_time(group, &item, at);
+	group->number = number;
+	group->bytes = ~bytes;
+	group->count = ~count;
 	return true;
 }
 
 void
 mu_leak_groups_release(struct mu_leak_groups *groups)
 {
-	free(groups->list);
-	*groups = (struct mu_leak_groups) { 0 };
+	mu_sorter_release(&groups->leaks);
+	mu_sorter_release(&groups->sorted);
 }

@@ -8,31 +8,38 @@
 
 static void
 put_group(FILE *out, const struct mu_leaktracer_view *view,
-    const struct mu_leak_group *group)
+    const struct mu_record *group)
 {
-	const struct mu_record *record = group->last;
 	size_t i;
 
 	fprintf(out,
 	    "%" PRIu64 " bytes lost in %" PRIu64 " blocks (one of them"
-	    " allocated at %.40s), from following call stack:\n",
-	    group->bytes, group->blocks,
-	    record->time != NULL ? record->time : "?");
-	for (i = 0; i < record->num_frames; i++)
+	    " allocated at %s), from following call stack:\n",
+	    group->bytes, group->count, group->time);
+	for (i = 0; i < group->num_frames; i++)
 		fprintf(out, "\t%s\n",
 		    mu_location_text_line(
-			view->frames->named[record->frames[i]].location)
+			view->frames->named[group->frames[i]].location)
 			.text);
 }
 
 static void
-put_rest(FILE *out, const struct mu_leak_groups *groups, size_t from)
+put_groups(FILE *out, const struct mu_leaktracer_view *view)
 {
-	size_t more = groups->count - from;
+	size_t i, more;
+	struct mu_record group;
 	uint64_t bytes = 0;
 
-	for (; from < groups->count; from++)
-		bytes = mu_saturated_add(bytes, groups->list[from].bytes);
+	mu_sorter_begin(&view->groups->sorted);
+	for (i = 0; mu_leak_groups_next(view->groups, &group); i++) {
+		if (i < view->limit)
+			put_group(out, view, &group);
+		else
+			bytes = mu_saturated_add(bytes, group.bytes);
+	}
+	if (i <= view->limit)
+		return;
+	more = i - view->limit;
 	fprintf(out, "(and %" PRIu64 " bytes from %zu more call stack%s)\n",
 	    bytes, more, more == 1 ? "" : "s");
 }
@@ -40,9 +47,7 @@ put_rest(FILE *out, const struct mu_leak_groups *groups, size_t from)
 void
 mu_leaktracer_text(FILE *out, const struct mu_leaktracer_view *view)
 {
-	const struct mu_leak_groups *groups = view->groups;
 	const char *program = view->program != NULL ? view->program : "?";
-	size_t i;
 
 	fputs("Processing \"", out);
 	mu_print_safe(out, view->path);
@@ -50,10 +55,7 @@ mu_leaktracer_text(FILE *out, const struct mu_leaktracer_view *view)
 	mu_print_safe(out, program);
 	fputs("\"\nMatching addresses to \"", out);
 	mu_print_safe(out, program);
-	fprintf(out, "\"\nfound %" PRIu64 " leak(s)\n", groups->blocks);
+	fprintf(out, "\"\nfound %" PRIu64 " leak(s)\n", view->groups->blocks);
 	mu_notes_text(out, view->notes);
-	for (i = 0; i < groups->count && i < view->limit; i++)
-		put_group(out, view, &groups->list[i]);
-	if (i < groups->count)
-		put_rest(out, groups, i);
+	put_groups(out, view);
 }

@@ -94,6 +94,19 @@ mu_line_string(struct mu_line line)
 }
 
 bool
+mu_line_keep(struct mu_line *line, struct mu_arena *arena)
+{
+	size_t length = (size_t)(line->end - line->at);
+	char *copy = mu_arena_alloc(arena, length + 1, 1);
+
+	if (copy == NULL)
+		return false;
+	memcpy(copy, line->at, length);
+	*line = (struct mu_line) { copy, copy + length };
+	return true;
+}
+
+bool
 mu_line_has_nul(struct mu_line line)
 {
 	return memchr(line.at, '\0', (size_t)(line.end - line.at)) != NULL;

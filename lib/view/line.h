@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "mu/arena.h"
 #include "mu/status.h"
 
 /* A piece of text; the byte at END can be written. */
@@ -44,6 +45,9 @@ bool mu_line_number(struct mu_line word, unsigned base, uint64_t *value);
  * mu_line_has_nul().
  */
 char *mu_line_string(struct mu_line line);
+
+/* Replace LINE by a copy in ARENA. Returns false without memory. */
+bool mu_line_keep(struct mu_line *line, struct mu_arena *arena);
 
 /* True if a NUL byte would end the string early. */
 bool mu_line_has_nul(struct mu_line line);

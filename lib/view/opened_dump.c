@@ -1,8 +1,6 @@
 /* Open a heap dump: see view_parts.h. */
 #include "lib/view/view_parts.h"
 
-#include <string.h>
-
 #include "lib/term/safe_text.h"
 
 static enum mu_status
@@ -80,23 +78,6 @@ mu_opened_dump_open(struct mu_opened_dump *opened, const char *path,
 	source.num_infos = opened->dump.num_infos;
 	mu_locations_open(&opened->names, &source, notes);
 	return status;
-}
-
-bool
-mu_opened_dump_next(struct mu_opened_dump *opened,
-    const struct mu_frames *frames, size_t source,
-    struct mu_dump_record *record)
-{
-	uintptr_t numbers[MU_RECORD_FRAMES];
-	size_t count;
-
-	if (!mu_heap_dump_next(&opened->dump, record))
-		return false;
-	count = mu_frames_of(
-	    frames, source, record->frames, record->record.num_frames, numbers);
-	memcpy(record->frames, numbers, count * sizeof(*numbers));
-	record->record.num_frames = (uint16_t)count;
-	return true;
 }
 
 void

@@ -164,10 +164,10 @@ next_row(void *ctx, struct mu_page_row *row)
 }
 
 bool
-mu_tree_html_add(
-    struct mu_sorter *rows, const struct mu_record *record, size_t number)
+mu_tree_html_add(struct mu_sorter *rows, const struct mu_record *record)
 {
-	unsigned char key[MU_SORTER_KEY_MAX], *end = mu_code_put(key, number);
+	unsigned char key[MU_SORTER_KEY_MAX];
+	unsigned char *end = mu_code_put(key, record->number);
 
 	end = mu_stack_key_put(end, record->frames, record->num_frames, false);
 	return mu_sorter_add(

@@ -10,11 +10,10 @@
 #include "lib/view/dump_summary.h"
 
 /*
- * Add RECORD, with numbers for frames, to the ROWS of its section; it is record
- * NUMBER in its file. Returns false without memory.
+ * Add RECORD, with numbers for frames, to the ROWS of its section. Returns
+ * false without memory.
  */
-bool mu_tree_html_add(
-    struct mu_sorter *rows, const struct mu_record *record, size_t number);
+bool mu_tree_html_add(struct mu_sorter *rows, const struct mu_record *record);
 
 /*
  * Write VIEW as one HTML page to OUT. Write errors are found by

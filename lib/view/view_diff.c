@@ -31,19 +31,19 @@ name_frames(struct work *work)
 static enum mu_status
 add_records(struct work *work, size_t side, struct mu_why *why)
 {
-	struct mu_sorter *records = &work->dumps[side].dump.records;
-	struct mu_dump_record record;
+	struct mu_heap_dump *dump = &work->dumps[side].dump;
+	struct mu_record record;
 	enum mu_status status;
 
-	mu_sorter_begin(records);
-	while (mu_opened_dump_next(
-	    &work->dumps[side], &work->frames, side, &record)) {
-		if (!mu_diff_add(&work->diff, side, &record.record))
+	mu_sorter_begin(&dump->records);
+	while (mu_heap_dump_next(dump, &record)) {
+		mu_frames_replace(&work->frames, side, &record);
+		if (!mu_diff_add(&work->diff, side, &record))
 			return mu_why(
 			    why, MU_ERR_NO_MEMORY, "no memory to compare them");
 	}
-	status = mu_sorter_end(records, why);
-	mu_sorter_release(records);
+	status = mu_sorter_end(&dump->records, why);
+	mu_sorter_release(&dump->records);
 	return status;
 }
 

@@ -46,32 +46,32 @@ name_frames(struct work *work)
 
 /* The process's own records are the first section. */
 static bool
-add_record(struct work *work, const struct mu_dump_record *record)
+add_record(struct work *work, const struct mu_record *record)
 {
-	size_t section = record->record.own ? 0 : 1;
+	size_t section = record->own ? 0 : 1;
 
-	return mu_tree_add(&work->stacks[section], &record->record) &&
+	return mu_tree_add(&work->stacks[section], record) &&
 	    (work->options->html == NULL ||
-		mu_tree_html_add(
-		    &work->rows[section], &record->record, record->number));
+		mu_tree_html_add(&work->rows[section], record));
 }
 
 /* Records that are added take no more room in the dump. */
 static enum mu_status
 add_records(struct work *work, struct mu_why *why)
 {
-	struct mu_sorter *records = &work->opened.dump.records;
-	struct mu_dump_record record;
+	struct mu_heap_dump *dump = &work->opened.dump;
+	struct mu_record record;
 	enum mu_status status;
 
-	mu_sorter_begin(records);
-	while (mu_opened_dump_next(&work->opened, &work->frames, 0, &record)) {
+	mu_sorter_begin(&dump->records);
+	while (mu_heap_dump_next(dump, &record)) {
+		mu_frames_replace(&work->frames, 0, &record);
 		if (!add_record(work, &record))
 			return mu_why(
 			    why, MU_ERR_NO_MEMORY, "no memory for stacks");
 	}
-	status = mu_sorter_end(records, why);
-	mu_sorter_release(records);
+	status = mu_sorter_end(&dump->records, why);
+	mu_sorter_release(&dump->records);
 	return status;
 }
 

@@ -18,7 +18,6 @@
 
 struct work {
 	const struct mu_cli_options *options;
-	struct mu_file_text text;
 	struct mu_leaktracer file;
 	struct mu_locations names;
 	struct mu_frames frames;
@@ -123,7 +122,7 @@ complete_table(struct work *work, struct mu_why *why)
 	bool relocated;
 
 	if (table->count == 0 && exe == NULL) {
-		if (work->file.records.count > 0)
+		if (work->file.num_leaks > 0)
 			mu_notes_add(&work->notes,
 			    "the file has no module table, so that addresses"
 			    " have no names; give the program by --exe");
@@ -142,28 +141,35 @@ complete_table(struct work *work, struct mu_why *why)
 	return status;
 }
 
+static size_t
+take_piece(void *ctx, char *text, size_t length, bool ended)
+{
+	return mu_leaktracer_take(ctx, text, length, ended);
+}
+
 static enum mu_status
 read_file(struct work *work, struct mu_why *why)
 {
 	const char *path = work->options->leaktracer;
 	struct mu_why inner = { .text = "" }, ignored;
-	enum mu_status status = mu_file_text_read(&work->text, path, why);
+	enum mu_status status;
 
+	mu_leaktracer_begin(&work->file);
+	status = mu_file_pieces_read(path, take_piece, &work->file, why);
 	if (status != MU_OK)
 		return status;
-	status = mu_leaktracer_parse(
-	    &work->file, work->text.text, work->text.length, &inner);
+	status = mu_leaktracer_end(&work->file, &inner);
 	if (status != MU_OK)
 		mu_why(why, status, "%s: %s", mu_safe_argument(path).text,
 		    inner.text);
 	if (status == MU_PARTIAL)
 		mu_notes_add(&work->notes, "%s", why->text);
 	mu_module_table_note(&work->file.modules, &work->notes);
-	if (work->file.records.num_cut > 0)
+	if (work->file.num_cut > 0)
 		mu_notes_add(&work->notes,
 		    "%zu stacks are deeper than %d frames; the outermost are"
 		    " left out",
-		    work->file.records.num_cut, MU_RECORD_FRAMES);
+		    work->file.num_cut, MU_RECORD_FRAMES);
 	if (!mu_status_usable(status))
 		return status;
 	if (complete_table(work, &ignored) == MU_OK)
@@ -173,7 +179,7 @@ read_file(struct work *work, struct mu_why *why)
 }
 
 static bool
-name_stacks(struct work *work)
+name_frames(struct work *work)
 {
 	struct mu_location_source source = {
 		.modules = &work->file.modules,
@@ -183,10 +189,31 @@ name_stacks(struct work *work)
 	};
 
 	mu_locations_open(&work->names, &source, &work->notes);
-	if (!mu_frames_replace(
-		&work->frames, &work->file.records, &work->names))
-		return false;
-	return mu_leak_groups_make(&work->groups, &work->file.records);
+	return mu_frames_add(
+		   &work->frames, &work->file.addresses, 0, &work->names) &&
+	    mu_frames_number(&work->frames);
+}
+
+static enum mu_status
+make_groups(struct work *work, struct mu_why *why)
+{
+	struct mu_leaktracer *file = &work->file;
+	struct mu_record record;
+	enum mu_status status;
+
+	if (!name_frames(work))
+		return mu_why(why, MU_ERR_NO_MEMORY, "no memory for names");
+	mu_sorter_begin(&file->leaks);
+	while (mu_leaktracer_next(file, &record)) {
+		mu_frames_replace(&work->frames, 0, &record);
+		if (!mu_leak_groups_add(&work->groups, &record))
+			return mu_why(
+			    why, MU_ERR_NO_MEMORY, "no memory for stacks");
+	}
+	status = mu_sorter_end(&file->leaks, why);
+	mu_sorter_release(&file->leaks);
+	return status == MU_OK ? mu_leak_groups_make(&work->groups, why)
+			       : status;
 }
 
 static const char *
@@ -215,12 +242,15 @@ show(struct work *work, enum mu_status status, FILE *out, struct mu_why *why)
 		.notes = &work->notes,
 		.limit = work->options->limit,
 	};
+	struct mu_why later = { .text = "" };
 
-	if (!name_stacks(work)) {
-		mu_why(why, MU_ERR_NO_MEMORY, "no memory for names");
+	if (make_groups(work, &later) == MU_OK)
+		mu_leaktracer_text(out, &view);
+	if (later.text[0] != '\0' ||
+	    mu_sorter_end(&work->groups.sorted, &later) != MU_OK) {
+		*why = later;
 		return MU_EXIT_UNCHECKED;
 	}
-	mu_leaktracer_text(out, &view);
 	if (status == MU_PARTIAL)
 		return MU_EXIT_PARTIAL;
 	return work->groups.blocks > 0 ? MU_EXIT_LEAKS : MU_EXIT_CLEAN;
@@ -240,7 +270,6 @@ mu_view_leaktracer(
 	mu_frames_release(&work.frames);
 	mu_locations_close(&work.names);
 	mu_leaktracer_release(&work.file);
-	mu_file_text_release(&work.text);
 	mu_notes_release(&work.notes);
 	return result;
 }

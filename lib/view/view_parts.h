@@ -3,7 +3,6 @@
 #define LIB_VIEW_VIEW_PARTS_H
 
 #include "lib/view/file_text.h"
-#include "lib/view/frames.h"
 #include "lib/view/heap_dump_file.h"
 #include "lib/view/locations.h"
 #include "lib/view/view.h"
@@ -23,14 +22,6 @@ enum mu_status mu_opened_dump_open(struct mu_opened_dump *opened,
     const char *path, const char *folder, struct mu_notes *notes,
     struct mu_why *why);
 void mu_opened_dump_close(struct mu_opened_dump *opened);
-
-/*
- * The next record, with numbers of FRAMES, in which it is source SOURCE: see
- * mu_heap_dump_next().
- */
-bool mu_opened_dump_next(struct mu_opened_dump *opened,
-    const struct mu_frames *frames, size_t source,
-    struct mu_dump_record *record);
 
 /* Call after all frames are named: add notes about the names. */
 void mu_opened_dump_note(

@@ -106,22 +106,16 @@ static void
 add_records(
     struct shown *shown, struct mu_heap_dump *dump, struct mu_frames *frames)
 {
-	uintptr_t numbers[MU_RECORD_FRAMES];
-	struct mu_dump_record next;
+	struct mu_record record;
 	struct mu_why why;
-	size_t section;
 
 	mu_sorter_begin(&dump->records);
-	while (mu_heap_dump_next(dump, &next)) {
-		section = !next.record.own;
-		next.record.num_frames = (uint16_t)mu_frames_of(
-		    frames, 0, next.frames, next.record.num_frames, numbers);
-		next.record.frames = numbers;
-		require(mu_tree_add(&shown->trees[section], &next.record));
-		require(mu_tree_html_add(
-		    &shown->rows[section], &next.record, next.number));
-		require(mu_diff_add(&shown->diff, 0, &next.record));
-		require(mu_diff_add(&shown->diff, 1, &next.record));
+	while (mu_heap_dump_next(dump, &record)) {
+		mu_frames_replace(frames, 0, &record);
+		require(mu_tree_add(&shown->trees[!record.own], &record));
+		require(mu_tree_html_add(&shown->rows[!record.own], &record));
+		require(mu_diff_add(&shown->diff, 0, &record));
+		require(mu_diff_add(&shown->diff, 1, &record));
 	}
 	require(mu_sorter_end(&dump->records, &why) == MU_OK);
 }

@@ -19,7 +19,7 @@ parse_dump(
 static inline int
 compare_dump_records(const void *a, const void *b)
 {
-	const struct mu_dump_record *x = a, *y = b;
+	const struct mu_record *x = a, *y = b;
 
 	return (x->number > y->number) - (x->number < y->number);
 }
@@ -28,11 +28,10 @@ compare_dump_records(const void *a, const void *b)
  * The records of DUMP in the order of its file, with addresses for frames. Free
  * the list; NULL without memory.
  */
-static inline struct mu_dump_record *
+static inline struct mu_record *
 dump_records(struct mu_heap_dump *dump, size_t *count)
 {
-	struct mu_dump_record *list =
-	    calloc(dump->num_records + 1, sizeof(*list));
+	struct mu_record *list = calloc(dump->num_records + 1, sizeof(*list));
 	size_t i, j;
 
 	*count = 0;
@@ -43,8 +42,7 @@ dump_records(struct mu_heap_dump *dump, size_t *count)
 		++*count;
 	qsort(list, *count, sizeof(*list), compare_dump_records);
 	for (i = 0; i < *count; i++) {
-		list[i].record.frames = list[i].frames;
-		for (j = 0; j < list[i].record.num_frames; j++)
+		for (j = 0; j < list[i].num_frames; j++)
 			list[i].frames[j] =
 			    dump->addresses.list[list[i].frames[j]];
 	}

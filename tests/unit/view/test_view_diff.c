@@ -21,16 +21,14 @@ tear_down(void)
 static void
 add(size_t side, uint64_t size, uint64_t count, const char *frames)
 {
-	uintptr_t numbers[16];
 	struct mu_record record = {
 		.size = size,
 		.count = count,
 		.bytes = mu_saturated_mul(size, count),
-		.frames = numbers,
 	};
 
 	for (; *frames != '\0'; frames++)
-		numbers[record.num_frames++] = (uintptr_t)(*frames - 'a');
+		record.frames[record.num_frames++] = (uintptr_t)(*frames - 'a');
 	ck_assert(mu_diff_add(&diff, side, &record));
 }
 

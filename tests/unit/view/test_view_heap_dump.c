@@ -17,7 +17,7 @@
 #define TAIL "MAPS\n" MAPS_1 "END\n"
 
 static struct mu_heap_dump dump;
-static struct mu_dump_record *records;
+static struct mu_record *records;
 static size_t num_records;
 static struct mu_why why;
 static char *text;
@@ -71,7 +71,7 @@ TEST(test_md44_whole)
 	ck_assert_str_eq(dump.fingerprint, "unknown");
 	ck_assert_uint_eq(dump.stated_bytes, 96);
 	ck_assert_uint_eq(num_records, 2);
-	record = &records[0].record;
+	record = &records[0];
 	ck_assert(!record->own);
 	ck_assert_uint_eq(record->size, 40);
 	ck_assert_uint_eq(record->count, 2);
@@ -80,8 +80,8 @@ TEST(test_md44_whole)
 	ck_assert_uint_eq(record->frames[0], 0x55550000123);
 	ck_assert_uint_eq(record->frames[1], 0x7f0000002abc);
 	/* Android's own viewer leaves it out. */
-	ck_assert(records[1].record.own);
-	ck_assert_uint_eq(records[1].record.num_frames, 0);
+	ck_assert(records[1].own);
+	ck_assert_uint_eq(records[1].num_frames, 0);
 	ck_assert_uint_eq(dump.modules.count, 2);
 	ck_assert_str_eq(dump.modules.mappings[1].name, "/lib/a b.so");
 	ck_assert_uint_eq(dump.modules.mappings[1].offset, 0x1000);
@@ -103,8 +103,8 @@ TEST(test_md45_version_1_0)
 	    MU_OK);
 	ck_assert_uint_eq(dump.version, 0);
 	ck_assert_str_eq(dump.fingerprint, "");
-	ck_assert_uint_eq(records[0].record.count, 1);
-	ck_assert_uint_eq(records[0].record.frames[0], 0x55550000123);
+	ck_assert_uint_eq(records[0].count, 1);
+	ck_assert_uint_eq(records[0].frames[0], 0x55550000123);
 }
 
 TEST(test_md45_version_1_1)
@@ -117,8 +117,8 @@ TEST(test_md45_version_1_1)
 			       "MAPS\n0005550000-0005551000 r-xp 00000000"
 			       " 08:01 12 /system/lib/libc.so\nEND\n"),
 	    MU_OK);
-	ck_assert_uint_eq(records[0].record.count, 16);
-	ck_assert_uint_eq(records[0].record.bytes, 16384);
+	ck_assert_uint_eq(records[0].count, 16);
+	ck_assert_uint_eq(records[0].bytes, 16384);
 }
 
 TEST(test_md45_versions_to_come_and_others)
@@ -249,7 +249,7 @@ TEST(lines_of_another_system)
 		  "z 0 sz 1 num 1 bt aB Cd\r\n"
 		  "MAPS\r\n1000-2000 r-xp 0 00:00 0 /a\r\nEND\r\n"),
 	    MU_OK);
-	ck_assert_uint_eq(records[0].record.frames[1], 0xcd);
+	ck_assert_uint_eq(records[0].frames[1], 0xcd);
 	ck_assert_str_eq(dump.modules.mappings[0].name, "/a");
 }
 
@@ -313,7 +313,7 @@ TEST(frames_end_at_zero)
 	ck_assert_int_eq(parse("Android Native Heap Dump v1.2\n"
 			       "z 0 sz 1 num 1 bt 5 6 0 7\n" TAIL),
 	    MU_OK);
-	ck_assert_uint_eq(records[0].record.num_frames, 2);
+	ck_assert_uint_eq(records[0].num_frames, 2);
 }
 
 TEST(too_many_frames)
@@ -330,7 +330,7 @@ TEST(too_many_frames)
 	strcat(words, TAIL);
 	ck_assert_int_eq(parse(words), MU_OK);
 	ck_assert_uint_eq(dump.num_cut, 2);
-	ck_assert_uint_eq(records[0].record.num_frames, 256);
+	ck_assert_uint_eq(records[0].num_frames, 256);
 }
 
 TEST(equal_records_are_merged)
@@ -347,11 +347,11 @@ TEST(equal_records_are_merged)
 	ck_assert_uint_eq(dump.num_records, 6);
 	ck_assert_uint_eq(num_records, 4);
 	ck_assert_uint_eq(dump.addresses.count, 3);
-	ck_assert_uint_eq(records[0].record.count, UINT64_MAX);
-	ck_assert_uint_eq(records[0].record.bytes, UINT64_MAX);
-	ck_assert_uint_eq(records[1].record.bytes, 9);
-	ck_assert_uint_eq(records[2].record.count, 4);
-	ck_assert_uint_eq(records[3].record.num_frames, 3);
+	ck_assert_uint_eq(records[0].count, UINT64_MAX);
+	ck_assert_uint_eq(records[0].bytes, UINT64_MAX);
+	ck_assert_uint_eq(records[1].bytes, 9);
+	ck_assert_uint_eq(records[2].count, 4);
+	ck_assert_uint_eq(records[3].num_frames, 3);
 }
 
 /* A bt_info behind a merged record; the first that names an address holds. */
@@ -410,7 +410,7 @@ TEST(absurd_numbers_saturate)
 		  "z 0 sz 18446744073709551615 num 18446744073709551615"
 		  " bt ffffffffffffffff\n" TAIL),
 	    MU_OK);
-	ck_assert_uint_eq(records[0].record.bytes, UINT64_MAX);
+	ck_assert_uint_eq(records[0].bytes, UINT64_MAX);
 }
 
 TEST(maps_that_overlap_or_fall)

@@ -18,6 +18,7 @@
 #define LEAK_3 "leak, time=0001.0, stack=, size=100, data=size=1, data=\n"
 
 static struct mu_leaktracer file;
+static struct mu_record records[3];
 static struct mu_why why;
 static char *text;
 
@@ -37,7 +38,10 @@ parse_bytes(const char *bytes, size_t length)
 	text = malloc(length + 1);
 	memcpy(text, bytes, length);
 	text[length] = '\0';
-	return mu_leaktracer_parse(&file, text, length, &why);
+	mu_leaktracer_begin(&file);
+	ck_assert_uint_eq(
+	    mu_leaktracer_take(&file, text, length, true), length);
+	return mu_leaktracer_end(&file, &why);
 }
 
 static enum mu_status
@@ -48,18 +52,23 @@ parse(const char *words)
 
 TEST(test_lt10_lt11_lines)
 {
-	const struct mu_record *record;
+	const struct mu_record *record = records;
+	size_t i;
 
 	ck_assert_int_eq(
 	    parse(HEAD MODULE "# any remark\n" LEAK_1 LEAK_2 LEAK_3), MU_OK);
-	ck_assert_uint_eq(file.records.count, 3);
-	record = file.records.list;
+	ck_assert_uint_eq(file.num_leaks, 3);
+	mu_sorter_begin(&file.leaks);
+	for (i = 0; i < 3; i++)
+		ck_assert(mu_leaktracer_next(&file, &records[i]));
+	ck_assert(!mu_leaktracer_next(&file, &records[0]));
 	ck_assert_uint_eq(record[0].size, 24);
 	ck_assert_str_eq(record[0].time, "0012.5");
 	ck_assert_uint_eq(record[0].num_frames, 2);
 	/* The call is before the address that it returns to. */
-	ck_assert_uint_eq(record[0].frames[0], 0x55550000123);
-	ck_assert_uint_eq(record[0].frames[1], 8);
+	ck_assert_uint_eq(
+	    file.addresses.list[record[0].frames[0]], 0x55550000123);
+	ck_assert_uint_eq(file.addresses.list[record[0].frames[1]], 8);
 	ck_assert_uint_eq(record[2].size, 100);
 	ck_assert_uint_eq(record[2].num_frames, 0);
 	ck_assert_uint_eq(file.modules.count, 1);
@@ -72,7 +81,7 @@ TEST(test_lt10_lt11_lines)
 TEST(no_leaks_and_no_report)
 {
 	ck_assert_int_eq(parse(HEAD), MU_OK);
-	ck_assert_uint_eq(file.records.count, 0);
+	ck_assert_uint_eq(file.num_leaks, 0);
 	/* The original writes the title once, and some cut it off. */
 	ck_assert_int_eq(parse(LEAK_1), MU_OK);
 	ck_assert_int_eq(parse(""), MU_ERR_ARGUMENT);
@@ -115,8 +124,8 @@ TEST(odd_lines_are_left_out)
 		    bad[i], LEAK_2);
 		ck_assert_msg(parse(words) == MU_PARTIAL, "%s", bad[i]);
 		ck_assert_ptr_nonnull(strstr(why.text, "the first is line 3"));
-		ck_assert_uint_eq(file.records.count, 2);
-		ck_assert_uint_eq(file.records.num_frames, 4);
+		ck_assert_uint_eq(file.num_leaks, 2);
+		ck_assert_uint_eq(file.addresses.count, 2);
 		ck_assert_uint_eq(file.modules.count, 0);
 	}
 }
@@ -136,9 +145,33 @@ TEST(cut_off_anywhere)
 	}
 	/* The size is complete. */
 	parse_bytes(whole, sizeof(whole) - 2);
-	ck_assert_uint_eq(file.records.count, 2);
+	ck_assert_uint_eq(file.num_leaks, 2);
 	parse_bytes(whole, sizeof(whole) - 2 - strlen(" data="));
-	ck_assert_uint_eq(file.records.count, 1);
+	ck_assert_uint_eq(file.num_leaks, 1);
+}
+
+/* However the text is cut into pieces, and wherever these lie later. */
+TEST(pieces_of_a_file)
+{
+	static const char whole[] = HEAD MODULE LEAK_1 LEAK_2;
+	size_t cut, taken, length = sizeof(whole) - 1;
+	char piece[sizeof(whole)];
+
+	for (cut = 0; cut <= length; cut++) {
+		mu_leaktracer_release(&file);
+		mu_leaktracer_begin(&file);
+		memcpy(piece, whole, length);
+		taken = mu_leaktracer_take(&file, piece, cut, false);
+		memcpy(piece, whole, length);
+		ck_assert_uint_eq(mu_leaktracer_take(&file, piece + taken,
+				      length - taken, true),
+		    length - taken);
+		memset(piece, 'x', sizeof(piece));
+		ck_assert_int_eq(mu_leaktracer_end(&file, &why), MU_OK);
+		ck_assert_uint_eq(file.num_leaks, 2);
+		ck_assert_str_eq(
+		    file.modules.mappings[0].name, "/usr/bin/served");
+	}
 }
 
 static char *
@@ -150,8 +183,9 @@ shown(size_t limit, const char *folder, struct mu_notes *notes)
 		.program = "/usr/bin/served",
 		.notes = notes,
 		.limit = limit };
-	struct mu_leak_groups groups;
+	struct mu_leak_groups groups = { .count = 0 };
 	struct mu_frames frames = { 0 };
+	struct mu_record record;
 	struct mu_locations names;
 	char *written = NULL;
 	size_t length;
@@ -159,8 +193,14 @@ shown(size_t limit, const char *folder, struct mu_notes *notes)
 
 	mu_module_table_seal(&file.modules);
 	mu_locations_open(&names, &source, notes);
-	ck_assert(mu_frames_replace(&frames, &file.records, &names));
-	ck_assert(mu_leak_groups_make(&groups, &file.records));
+	ck_assert(mu_frames_add(&frames, &file.addresses, 0, &names));
+	ck_assert(mu_frames_number(&frames));
+	mu_sorter_begin(&file.leaks);
+	while (mu_leaktracer_next(&file, &record)) {
+		mu_frames_replace(&frames, 0, &record);
+		ck_assert(mu_leak_groups_add(&groups, &record));
+	}
+	ck_assert_int_eq(mu_leak_groups_make(&groups, &why), MU_OK);
 	view.groups = &groups;
 	view.frames = &frames;
 	mu_leaktracer_text(out, &view);

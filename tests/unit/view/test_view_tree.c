@@ -25,15 +25,13 @@ tear_down(void)
 static void
 add(uint64_t size, uint64_t count, const char *frames)
 {
-	uintptr_t numbers[16];
 	struct mu_record record = {
 		.count = count,
 		.bytes = mu_saturated_mul(size, count),
-		.frames = numbers,
 	};
 
 	for (; *frames != '\0'; frames++)
-		numbers[record.num_frames++] = (uintptr_t)*frames;
+		record.frames[record.num_frames++] = (uintptr_t)*frames;
 	ck_assert(mu_tree_add(&stacks, &record));
 }
 
@@ -199,19 +197,13 @@ static void
 add_records(struct mu_heap_dump *dump, const struct mu_frames *frames,
     struct mu_sorter *trees, struct mu_sorter *rows)
 {
-	uintptr_t numbers[MU_RECORD_FRAMES];
-	struct mu_dump_record next;
-	size_t section;
+	struct mu_record record;
 
 	mu_sorter_begin(&dump->records);
-	while (mu_heap_dump_next(dump, &next)) {
-		section = !next.record.own;
-		next.record.num_frames = (uint16_t)mu_frames_of(
-		    frames, 0, next.frames, next.record.num_frames, numbers);
-		next.record.frames = numbers;
-		ck_assert(mu_tree_add(&trees[section], &next.record));
-		ck_assert(mu_tree_html_add(
-		    &rows[section], &next.record, next.number));
+	while (mu_heap_dump_next(dump, &record)) {
+		mu_frames_replace(frames, 0, &record);
+		ck_assert(mu_tree_add(&trees[!record.own], &record));
+		ck_assert(mu_tree_html_add(&rows[!record.own], &record));
 	}
 }
 
