@@ -455,7 +455,8 @@ make_room(struct search *search, struct mu_arena *arena)
 	uint32_t room = 1 + search->peel.left;
 
 	search->room = search->open = room;
-	if (2 * (uint64_t)room <= peel_room(search)) {
+	if (search->peel.ways != NULL &&
+	    2 * (uint64_t)room <= peel_room(search)) {
 		search->stack = (void *)search->peel.ways;
 		search->edges = search->stack + room;
 		return true;

@@ -85,9 +85,9 @@ void mu_pages_of(struct mu_pages *pages, int pagemap, size_t page_size);
 /*
  * Ask for all pages up to END that hold what no file has, from where what was
  * asked so ends, if the kernel can (PAGEMAP_SCAN): 20 us for 500 pages, where
- * each mapping takes 2 to 3. Without FILES there are only private mappings without a file; a page takes a
- * tenth of the time then, as the kernel need not look whose it is. Returns
- * false if not all are known.
+ * each mapping takes 2 to 3. Without FILES there are only private mappings
+ * without a file; a page takes a tenth of the time then, as the kernel need not
+ * look whose it is. Returns false if not all are known.
  */
 bool mu_pages_ask_up_to(struct mu_pages *pages, uintptr_t end, bool files);
 

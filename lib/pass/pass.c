@@ -195,7 +195,7 @@ struct call {
 	uintptr_t sp; /* where our frames on the caller's stack end */
 	struct mu_range stack;
 	size_t slot; /* slot in mu_library.under_way */
-	bool alone;   /* as in struct mu_stop */
+	bool alone;  /* as in struct mu_stop */
 	bool checked;
 };
 

@@ -19,12 +19,12 @@
  * None is impossible in what a program wrote, but all of it must be beside a
  * reference to the last word of a block to which there is no other. Measured on
  * 20,000 such references in memory that had been used and was not written but
- * for them (tests/live/roots/roots_planted.c), glibc 2.36: up to 0.2 % are taken
- * for links, 2 % where each has a number below 200 in front. What else was
- * tried: a list's head alone for the other word, up to 10 % (the program wrote
- * one word of a fresh block, not yet the other); neighbours that point at each
- * other, up to 5 % (the chunk behind a fresh block may be on that very list).
- * Both found fewer of the links, too.
+ * for them (tests/live/roots/roots_planted.c), glibc 2.36: up to 0.2 % are
+ * taken for links, 2 % where each has a number below 200 in front. What else
+ * was tried: a list's head alone for the other word, up to 10 % (the program
+ * wrote one word of a fresh block, not yet the other); neighbours that point at
+ * each other, up to 5 % (the chunk behind a fresh block may be on that very
+ * list). Both found fewer of the links, too.
  */
 #include "heapwalk/heaps/glibc/old_links.h"
 
