@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "mu/bits.h"
-
 /* Values of ways. */
 #define PEELED 0xffu
 #define MANY 0xfeu /* too many to count: the tree stays */
@@ -119,20 +117,4 @@ mu_peel(struct mu_peel *peel)
 		peel->left -= count;
 		down = !down;
 	} while (count > least && !peel->deadline->passed);
-}
-
-void
-mu_peel_component(struct mu_peel *peel, const uint64_t *members)
-{
-	uint32_t tree;
-
-	for (tree = 0; tree < peel->trees->num_trees; tree++) {
-		if (!mu_bit(members, tree))
-			continue;
-		peel->ways[tree] = PEELED;
-		peel->of[tree] = peel->next;
-		peel->left--;
-		each_target(peel, tree, remove_way);
-	}
-	peel->next--;
 }

@@ -30,10 +30,4 @@ enum mu_status mu_peel_open(
 /* Peel most of what can be peeled; if the deadline passes, less. */
 void mu_peel(struct mu_peel *peel);
 
-/*
- * Peel a component, the trees in the bits MEMBERS, to which nothing leads that
- * is left and not below it.
- */
-void mu_peel_component(struct mu_peel *peel, const uint64_t *members);
-
 #endif

@@ -193,6 +193,37 @@ TEST_LOOP(owners_of_random_graph, 0, 6)
 	expect_little_memory();
 }
 
+/*
+ * A random graph to many of whose nodes nothing leads, and rings of two that
+ * lead to it, to two of which each owner leads: what is peeled first and what
+ * the giant component leads to are not all; its number lies between.
+ */
+TEST_LOOP(rings_above_random_graph, 1, 4)
+{
+	size_t i, rings = 3000, first = 2 * rings;
+
+	make_nodes();
+	srand((unsigned)_i);
+	for (i = 0; i < first; i++) {
+		nodes[i][0] = nodes[i ^ 1];
+		nodes[i][1] =
+		    nodes[first + (size_t)rand() % (NODES - first - 200)];
+	}
+	for (; i < NODES - 200; i++) {
+		nodes[i][0] =
+		    nodes[first + (size_t)rand() % (NODES - first - 200)];
+		nodes[i][1] =
+		    nodes[first + (size_t)rand() % (NODES - first - 200)];
+	}
+	for (; i < NODES; i++) {
+		nodes[i][0] = nodes[(size_t)rand() % first];
+		nodes[i][1] = nodes[(size_t)rand() % first];
+	}
+	fake_heap_seal(&folding_heap);
+	ck_assert(has_giant(true));
+	expect_same();
+}
+
 /* Edges lead to lower nodes only: all is below, nothing comes back. */
 TEST(no_way_back)
 {

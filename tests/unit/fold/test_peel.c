@@ -101,38 +101,6 @@ TEST_LOOP(random_graph, 1, 9)
 		ck_assert_uint_lt(count_left(&peel), trees.num_trees);
 }
 
-/* A chain of components: the first alone, then two trees, then one. */
-TEST(component)
-{
-	struct mu_deadline deadline = { .ns = FAKE_NO_DEADLINE };
-	uint64_t members = 1 << 1 | 1 << 2;
-	struct mu_graph graph;
-	struct mu_trees trees;
-	struct mu_peel peel;
-	struct mu_lost lost;
-	size_t i;
-
-	folding_open_heap(FAKE_SPAN, 4096);
-	for (i = 0; i < 4; i++)
-		nodes[i] = folding_node(4);
-	for (i = 0; i < 4; i++)
-		nodes[i][0] = nodes[i][1] = nodes[i < 3 ? i + 1 : i];
-	nodes[2][1] = nodes[1];
-	nodes[0][1] = nodes[1][1] = nodes[3];
-	fake_heap_seal(&folding_heap);
-	open_trees(&trees, &lost, &graph, &deadline);
-	trees = (struct mu_trees) { .lost = &lost, .num_trees = 4 };
-	peel_all(&peel, &trees, &deadline);
-	ck_assert_uint_eq(count_left(&peel), 3);
-	mu_peel_component(&peel, &members);
-	mu_peel(&peel);
-	ck_assert_uint_eq(peel.left, 0);
-	ck_assert_uint_eq(of[0], FIRST);
-	ck_assert_uint_eq(of[1], FIRST - 1);
-	ck_assert_uint_eq(of[2], FIRST - 1);
-	ck_assert_uint_eq(of[3], FIRST - 2);
-}
-
 /* More edges lead to one node than can be counted: it stays. */
 TEST(many_ways)
 {
