@@ -1,7 +1,6 @@
 /*
  * What lives: how many blocks of each size and type, and which of them have the
- * same text. A block is text if it ends as malloc(strlen() + 1) would have it
- * end.
+ * same text.
  */
 #include <string.h>
 
@@ -9,17 +8,15 @@
 #include "lib/explain/explaining.h"
 #include "lib/explain/keyed.h"
 #include "lib/explain/stale.h"
+#include "lib/explain/text_length.h"
 #include "mu/hash.h"
 #include "mu/sort.h"
 
 #define SIZES_SHOWN ((size_t)1000)
 #define TEXTS_SHOWN ((size_t)20)
-#define TEXT_SHOWN ((size_t)64)     /* bytes */
-#define TEXT_MIN ((size_t)4)        /* bytes; shorter ones waste nothing */
-#define TEXT_MAX ((size_t)64 << 10) /* bytes */
-#define TYPE_SHIFT 48               /* of the type, above a size */
-#define GRAIN ((size_t)16)          /* sizes of malloc differ by */
-#define SMALLEST ((size_t)24)       /* usable bytes of any block */
+#define TEXT_SHOWN ((size_t)64) /* bytes */
+#define TYPE_SHIFT 48           /* of the type, above a size */
+#define GRAIN ((size_t)16)      /* sizes of malloc differ by */
 #define FIRST_ROOM ((size_t)1 << 10)
 
 /* Blocks of one size and type, or with one text. */
@@ -72,29 +69,6 @@ size_of(const struct kind *kind)
 	return (size_t)(kind->key & (((uint64_t)1 << TYPE_SHIFT) - 1));
 }
 
-static bool
-is_printable(unsigned char byte)
-{
-	return (byte >= ' ' && byte != 0x7f) || byte == '\t' || byte == '\n' ||
-	    byte == '\r';
-}
-
-/* The length of the text that fills BLOCK; 0: it is no text. */
-static size_t
-text_length(const struct mu_block *block)
-{
-	size_t size = mu_range_size(block->range), length = 0;
-
-	if (size > TEXT_MAX)
-		return 0;
-	while (
-	    length < size && is_printable((unsigned char)block->view[length]))
-		length++;
-	if (length < TEXT_MIN || length == size || block->view[length] != '\0')
-		return 0;
-	return size <= SMALLEST || length + 1 > size - GRAIN ? length : 0;
-}
-
 /* The contents decide: the subject may have chosen equal hashes. */
 static bool
 same_text(const struct census *census, const struct kind *kind,
@@ -116,7 +90,7 @@ count_text(
 	struct mu_explained *out = census->explaining->out;
 	const struct mu_live_type *type =
 	    mu_live_type_of(&census->explaining->types, block->number);
-	size_t length = text_length(block);
+	size_t length = mu_block_text_length(block);
 	struct kind *text;
 
 	/* A pointer to a vtable may consist of letters. */

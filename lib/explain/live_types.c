@@ -5,6 +5,7 @@
 
 #include "lib/explain/keyed.h"
 #include "lib/explain/shapes.h"
+#include "lib/explain/text_length.h"
 #include "lib/explain/typed_walk.h"
 #include "lib/types/gobject.h"
 #include "mu/hash.h"
@@ -431,6 +432,10 @@ take_rest(void *ctx, const struct mu_block *block)
 		return true;
 	*type = type_of_rest(
 	    finding, size_of(finding, mu_range_size(block->range)));
+	if (*type == 0 && mu_block_is_plain_text(block))
+		*type = number_of(finding,
+		    &(struct mu_type) {
+			.name = "text", .source = MU_TYPE_CONTENT });
 	finding->live->unasked += *type == 0;
 	return true;
 }

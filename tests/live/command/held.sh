@@ -197,6 +197,43 @@ else
 	echo "SKIPPED: held: no python3"
 fi
 
+name='more texts of one size than are asked for'
+cat >"$work/texts.c" <<'END'
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+char *texts[40000], *others[40000];
+int main(void)
+{
+	char byte;
+	int i;
+
+	for (i = 0; i < 40000; i++) {
+		if (asprintf(&texts[i], "text number %05d", i) < 0)
+			return 1;
+		others[i] = malloc(18); /* an address is no text */
+		*(char ***)(void *)others[i] = &texts[i];
+		memset(others[i] + 8, 0, 10);
+	}
+	puts("ready");
+	fflush(stdout);
+	while (read(0, &byte, 1) > 0)
+		continue;
+	return 0;
+}
+END
+if made "$work/texts" "${CC:-cc}" "$work/texts.c"; then
+	hold "$work/texts"
+	"$command" -q --in-use --max-pause=20s -p "$pid" >"$work/text" 2>"$err"
+	like "$work/text" " 40000  24 bytes, text"
+	like "$work/text" " 40000  24 bytes$"
+	let_go
+else
+	fail "not compiled"
+fi
+
 name='chunks of PHP'
 cat >"$work/chunks.c" <<'END'
 #include <stdint.h>
