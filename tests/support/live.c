@@ -275,12 +275,14 @@ thread_state(pid_t tid)
 	return name_end == NULL ? 0 : name_end[2];
 }
 
+#define AWAIT_US 20 /* and the timer's slack of 50 */
+
 __attribute__((noinline)) void
 worker_await(struct worker *worker, int number)
 {
 	while (__atomic_load_n(&worker->reached, __ATOMIC_SEQ_CST) < number ||
 	    thread_state(worker->tid) != 'S')
-		sched_yield();
+		usleep(AWAIT_US); /* leaves the CPU to it, and to others */
 }
 
 __attribute__((noinline)) void *
