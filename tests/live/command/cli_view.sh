@@ -289,6 +289,19 @@ for html in '' "--html=$work/many.html"; do
 done
 [ "$(grep -c '^\[64,1,\|,\[64,1,\|\[\[64,1,' "$work/many.html")" -ge 149999 ] ||
 	fail "the page does not have all stacks"
+awk 'BEGIN {
+	print "# LeakTracer report diff_utc_mono=1.000000"
+	for (i = 0; i < 300000; i++)
+		printf "leak, time=%06d.5, stack=0x%x 0x%x 0x%x, size=64, data=\n",
+			i, 16777216 + i % 3001, 16777216 + i % 1009, 16777216
+}' >"$work/many.out"
+(
+	ulimit -d 50000
+	TMPDIR="$work/sorted" "$command" --leaktracer "$work/many.out" \
+		>"$out" 2>"$err"
+)
+[ $? -eq 23 ] || fail "it ended with another status: $(cat "$err")"
+has "$out" "found 300000 leak(s)"
 [ -z "$(ls -A "$work/sorted")" ] || fail "a file was left in TMPDIR"
 
 name='a pipe'
