@@ -181,7 +181,8 @@ struct mu_snapshot {
 	 * locked arena is then one that is being changed.
 	 */
 	bool unfrozen;
-	bool only_moment; /* this snapshot cannot be taken again */
+	bool only_moment; /* this snapshot cannot be taken again, or others were
+			     no better */
 
 	/* See mu_reference_by_header(). */
 	bool no_headers;

@@ -20,7 +20,7 @@
 
 #define MAX_TRIES 50
 #define MAX_TRIES_CALM 6     /* when no thread can have been in malloc */
-#define MAX_PEEKS 500        /* stops without a copy */
+#define MAX_PEEKS 500        /* stops without a copy; then a lock may be held */
 #define MAX_TRIES_FOR_FULL 6 /* a partial answer is available */
 #define MAX_TRIES_FOR_STOP 4 /* the process was stopped each time */
 #define MAX_PAUSE_NS (200 * MU_NS_PER_MS)
@@ -185,6 +185,7 @@ take(void *subject, struct mu_check_look *look)
 	if (status != MU_OK)
 		return not_taken(&keeper->snap, status, &look->why);
 	note_program(process, &result->program, look, before_ns);
+	keeper->snap.only_moment = process->any_moment;
 	keeper->snap.no_headers = true; /* see may_be_in_malloc.h */
 	keeper->snap.reach = look->check->reach;
 	keeper->snap.knows_stacks = process->ask_stacks && result->unasked == 0;
@@ -204,7 +205,8 @@ note(void *subject, struct mu_check_look *look)
 	struct mu_process *process = subject;
 	struct mu_keeper *keeper = &process->keeper;
 
-	remember_locks(process, look);
+	if (!process->any_moment)
+		remember_locks(process, look);
 	mu_process_gaps_note(process, look);
 	if (mu_check_doubtful(look))
 		mu_analysis_keep_lost(&look->analysis);
@@ -260,7 +262,11 @@ again(void *subject, struct mu_check_look *look, struct mu_tries *tries)
 
 	if (process->keeper.result.locked) {
 		tries->nap_ns = PEEK_NAP_NS;
-		return ++tries->peeks < MAX_PEEKS;
+		if (++tries->peeks == MAX_PEEKS) {
+			process->any_moment = true;
+			process->num_locks = 0;
+		}
+		return true;
 	}
 	tries->nap_ns = ++tries->tries * NAP_NS;
 	if (tries->nap_ns > NAP_MAX_NS)
@@ -284,6 +290,12 @@ explain(const void *subject, struct mu_check_look *look)
 {
 	const struct mu_process *process = subject;
 
+	if (process->any_moment && look->status == MU_ERR_HEAP_INCONSISTENT) {
+		mu_why_drop_cure(&look->why);
+		mu_why_cure(&look->why,
+		    "its threads are inside malloc nearly all of the time: ask"
+		    " again when it does less");
+	}
 	if (process->no_copy != MU_OK &&
 	    (look->status == MU_ERR_TIMEOUT ||
 		look->status == MU_ERR_NO_MEMORY) &&

@@ -25,6 +25,8 @@ struct mu_process {
 	bool ask_stacks; /* read the threads' alternate stacks */
 	uintptr_t locks[MU_PROCESS_LOCKS]; /* seen by the last search */
 	size_t num_locks;
+	bool any_moment;    /* a thread was inside malloc at each stop: it is
+			       enough that the heap does not contradict itself */
 	size_t expected;    /* bytes outside the copy to read during the stop */
 	size_t kept;        /* and to keep; 0: not known */
 	uint64_t copied_ns; /* longest time of a copy that came too late */

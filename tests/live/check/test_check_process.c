@@ -2,6 +2,8 @@
  * Check a busy process that does not use the library: every answer is exact or
  * missing, and the process is unchanged.
  */
+#include <fcntl.h>
+#include <limits.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 
@@ -191,6 +193,41 @@ expect_refused(pid_t pid, enum mu_status expected, const char *words)
 	    answer.info.reason);
 	ck_assert_uint_eq(answer.info.num_leaks, 0);
 	mu_check_release(&answer);
+}
+
+/* No stop finds its arenas free; the answer is partial, but there is one. */
+TEST(inside_malloc_all_of_the_time)
+{
+	char path[PATH_MAX], line[16];
+	struct mu_check check;
+	struct mu_report answer;
+	size_t i, found = 0;
+	int out[2];
+	pid_t pid;
+
+	built_path("tests/live/victims/victim_large_churn", path);
+	ck_assert(pipe2(out, O_CLOEXEC) == 0);
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		dup2(out[1], 1);
+		execl(path, path, NULL);
+		_exit(127);
+	}
+	ck_assert_int_gt(read(out[0], line, sizeof(line)), 0);
+	check = check_of(pid, MU_CHECK_STOP_AUTO);
+	ck_assert_msg(mu_status_usable(mu_check_process(&check, &answer)), "%s",
+	    answer.info.reason);
+	answer_array(&answer);
+	for (i = 0; i < answer.info.num_reported; i++)
+		found += answer.info.leaks[i].size == 104;
+	ck_assert_uint_eq(found, 1);
+	free(answer.info.leaks);
+	mu_check_release(&answer);
+	ck_assert_int_eq(kill(pid, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	close(out[0]);
+	close(out[1]);
 }
 
 TEST(no_process)
