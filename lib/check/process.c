@@ -27,6 +27,7 @@
 #define NAP_NS (2 * MU_NS_PER_MS)
 #define NAP_MAX_NS (100 * MU_NS_PER_MS)
 #define PEEK_NAP_NS MU_NS_PER_MS
+#define PEEK_NS (5 * MU_NS_PER_SEC) /* after the first such stop */
 
 static const enum mu_keeper_method methods[] = {
 	[MU_CHECK_STOP_AUTO] = MU_KEEPER_AUTO,
@@ -262,7 +263,10 @@ again(void *subject, struct mu_check_look *look, struct mu_tries *tries)
 
 	if (process->keeper.result.locked) {
 		tries->nap_ns = PEEK_NAP_NS;
-		if (++tries->peeks == MAX_PEEKS) {
+		if (process->peek_until_ns == 0)
+			process->peek_until_ns = mu_sys_now_ns() + PEEK_NS;
+		if (++tries->peeks == MAX_PEEKS ||
+		    mu_sys_now_ns() >= process->peek_until_ns) {
 			process->any_moment = true;
 			process->num_locks = 0;
 		}

@@ -25,6 +25,7 @@ struct mu_process {
 	bool ask_stacks; /* read the threads' alternate stacks */
 	uintptr_t locks[MU_PROCESS_LOCKS]; /* seen by the last search */
 	size_t num_locks;
+	uint64_t peek_until_ns; /* 0: no stop found a thread inside malloc */
 	bool any_moment;    /* a thread was inside malloc at each stop: it is
 			       enough that the heap does not contradict itself */
 	size_t expected;    /* bytes outside the copy to read during the stop */
