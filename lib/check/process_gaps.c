@@ -274,6 +274,11 @@ mu_process_gaps_note(struct mu_process *process, struct mu_check_look *look)
 	note_wiped(process, look);
 	note_shared(process, look);
 	note_stacks(process, look);
+	/* There may be no time for the look that reads it. */
+	if (process->wiped_wanted && look->status == MU_OK)
+		look->status = mu_why(&look->why, MU_PARTIAL,
+		    "memory that a fork empties (MADV_WIPEONFORK) was not read:"
+		    " what only it refers to may be among these");
 }
 
 void

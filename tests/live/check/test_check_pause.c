@@ -669,6 +669,33 @@ TEST_LOOP(left_out_of_a_copy, 0, 2)
 	end();
 }
 
+static void
+dawdle(void *ctx, enum mu_check_step step)
+{
+	(void)ctx;
+	if (step == MU_CHECK_STEP_STOP)
+		nap_ms(300);
+}
+
+/* Whenever the time ends: a complete answer knows what was emptied. */
+TEST_LOOP(no_time_to_read_what_is_emptied, 0, 9)
+{
+	struct mu_check check = {
+		.timeout_ns = (500 + 150 * (uint64_t)_i) * MS,
+		.max_pause_ns = 300 * MS,
+		.limit = 10,
+		.progress = dawdle,
+	};
+	struct mu_report answer;
+
+	start(EMPTIED);
+	check.pid = target;
+	if (mu_check_process(&check, &answer) == MU_OK)
+		ck_assert_uint_eq(answer.info.num_leaks, 1);
+	mu_check_release(&answer);
+	end();
+}
+
 /* The rest is read while it may change, and the answer says so. */
 TEST(too_much_left_out)
 {
