@@ -3,6 +3,7 @@
  * in generated code or in the kernel keep blocks reachable; only the block lost
  * on purpose is reported.
  */
+#include <fcntl.h>
 #include <limits.h>
 #include <sys/syscall.h>
 
@@ -135,6 +136,22 @@ TEST_LOOP(alternate_stacks, 0, 2)
 	expect_unharmed();
 }
 
+/* CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE, in the initial user namespace. */
+static bool
+may_open_mapped_files(void)
+{
+	char path[64], range[40] = "";
+	FILE *maps = fopen("/proc/self/maps", "re");
+	int fd;
+
+	ck_assert_int_eq(fscanf(maps, "%39s", range), 1);
+	fclose(maps);
+	snprintf(path, sizeof(path), "/proc/self/map_files/%s", range);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	close(fd);
+	return fd >= 0;
+}
+
 /*
  * By a child, or by write(2). Blocks that are in use may be missed, but the
  * answer says so.
@@ -151,6 +168,11 @@ TEST_LOOP(moved_elsewhere, 0, 6)
 	struct mu_report answer;
 	int i;
 
+	if (_i / 2 == 2 && !may_open_mapped_files()) {
+		printf(
+		    "SKIPPED: %s: only a file tells of new pages\n", movers[2]);
+		return;
+	}
 	start(movers[_i / 2]);
 	check.pid = watched;
 	for (i = 0; i < 4 * CHECKS; i++) {
