@@ -143,4 +143,4 @@ TEST(collector_stopped_at_the_fork)
 	walk_end(&walk);
 }
 
-SUITE(.begin = walk_start, .timeout = 1200);
+SUITE(.begin = walk_limit, .timeout = 1200);

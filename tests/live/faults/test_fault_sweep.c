@@ -31,4 +31,4 @@ TEST(call_denied_for_ever)
 	fault_sweep_for_ever(METHOD_PTRACE);
 }
 
-SUITE(.begin = walk_start, .timeout = 1200);
+SUITE(.begin = walk_limit, .timeout = 1200);

@@ -18,4 +18,4 @@ TEST(call_denied_for_ever)
 	fault_sweep_for_ever(METHOD_SIGNAL);
 }
 
-SUITE(.begin = walk_start, .timeout = 1200);
+SUITE(.begin = walk_limit, .timeout = 1200);

@@ -114,4 +114,4 @@ TEST(one_worker)
 	walk_end(&walk);
 }
 
-SUITE(.begin = walk_start, .timeout = 300);
+SUITE(.begin = walk_limit, .timeout = 300);

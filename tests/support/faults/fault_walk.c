@@ -1,7 +1,5 @@
 #include "tests/support/faults/fault_walk.h"
 
-#include <sys/mount.h>
-
 #define WALK_FAR 100000 /* no pass makes that many calls */
 
 const char *const role_names[NUM_ROLES] = { "original", "collector",
@@ -109,65 +107,9 @@ walk_full(void)
 
 static uint64_t walk_end_ns;
 
-#define NO_NAMESPACE 125 /* an exit status that is no test program's */
-
-/* The status of CHILD, whatever else ends before. */
-static int
-await_status(pid_t child)
-{
-	int status = 0;
-	pid_t pid;
-
-	do
-		pid = wait(&status);
-	while (pid > 0 && pid != child);
-	return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status)
-					    : EXIT_FAILURE;
-}
-
-/* Fork; the parent ends as its child does. */
-static void
-continue_in_child(void)
-{
-	pid_t pid = fork();
-
-	if (pid != 0)
-		_exit(pid > 0 ? await_status(pid) : NO_NAMESPACE);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-}
-
-/*
- * Under a filter a pass asks /proc of every process whether it shares the
- * memory (ptrace/live/sharer.c), and each of these calls goes through the
- * supervisor: in a PID namespace there are few. Who may not make one goes
- * without. Its first process reaps those whose parents have ended.
- */
-static void
-see_few_processes(void)
-{
-	pid_t pid = fork();
-	int status;
-
-	if (pid != 0) {
-		status = pid > 0 ? await_status(pid) : NO_NAMESPACE;
-		if (status != NO_NAMESPACE)
-			_exit(status);
-		return;
-	}
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (unshare(CLONE_NEWPID | CLONE_NEWNS) != 0)
-		_exit(NO_NAMESPACE);
-	continue_in_child();
-	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
-	    mount("proc", "/proc", "proc", 0, NULL) != 0)
-		_exit(NO_NAMESPACE);
-	continue_in_child();
-}
-
 void
-walk_start(void)
+walk_limit(void)
 {
-	see_few_processes();
 	if (!walk_full())
 		walk_end_ns = mu_sys_now_ns() + WALK_SECONDS * MU_NS_PER_SEC;
 }

@@ -45,11 +45,8 @@ extern const char *const role_names[NUM_ROLES];
 const char *call_name(int nr);
 bool walk_full(void);
 
-/*
- * Before the tests: a slow machine is to get a part, not the runner's limit.
- * The tests run in a child, in a PID namespace if we may make one.
- */
-void walk_start(void);
+/* In main(): a slow machine is to get a part, not the runner's limit. */
+void walk_limit(void);
 
 bool walk_in_time(struct walk *walk);
 
