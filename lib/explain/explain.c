@@ -181,7 +181,7 @@ explain_all(struct mu_explaining *explaining)
 	const struct mu_explain *wanted = &explaining->out->wanted;
 	enum mu_status status, saved = MU_OK;
 
-	/* Whoever reads a saved look proves again what it shows. */
+	/* Types are proven again when a saved look is read. */
 	explaining->typed.unproven =
 	    wanted->save != NULL && !mu_explain_shows(wanted);
 	mu_blocks_each(explaining->graph->blocks, add_live, explaining->out);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heapwalk/subject/classify.h"
 #include "lib/symbolize/demangled.h"
 
 #define REST "..."
@@ -56,12 +57,6 @@ allocates(const char *function, size_t length)
 	return false;
 }
 
-static bool
-has_prefix(const char *text, const char *prefix)
-{
-	return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
 /* The begin of LINE without blanks around it; false: FILE has ended. */
 static bool
 read_line(FILE *file, char **line, size_t *room, size_t *number, char **text)
@@ -87,9 +82,9 @@ is_allocator(const char *line)
 	const char *name = line + 4;
 	size_t length = strlen(line);
 
-	if (has_prefix(line, "obj:"))
+	if (mu_starts_with(line, "obj:"))
 		return strstr(line, "vgpreload_memcheck") != NULL;
-	return has_prefix(line, "fun:") &&
+	return mu_starts_with(line, "fun:") &&
 	    (allocates(name, length - 4) ||
 		(strchr(name, '*') != NULL &&
 		    (is_like(name, length - 4, "malloc") ||
@@ -104,7 +99,7 @@ add_caller(char **callers, const char *line)
 	char *plain = NULL, *more;
 	size_t used = strlen(*callers);
 
-	if (has_prefix(line, "fun:_Z") && strpbrk(line, "*?") == NULL)
+	if (mu_starts_with(line, "fun:_Z") && strpbrk(line, "*?") == NULL)
 		plain = mu_demangled(line + 4);
 	if (used == 0 && is_allocator(line)) {
 		free(plain);
@@ -162,10 +157,10 @@ mu_valgrind_entry_read(
 		ended = ok && strcmp(text, "}") == 0;
 		if (!ok || ended)
 			continue;
-		if (has_prefix(text, "match-leak-kinds:"))
+		if (mu_starts_with(text, "match-leak-kinds:"))
 			lost &= is_of_lost(text);
-		else if (has_prefix(text, "fun:") || has_prefix(text, "obj:") ||
-		    strcmp(text, REST) == 0)
+		else if (mu_starts_with(text, "fun:") ||
+		    mu_starts_with(text, "obj:") || strcmp(text, REST) == 0)
 			ok = add_caller(&entry->callers, text);
 		else
 			ok = !lost; /* other tools have more lines */
@@ -182,7 +177,7 @@ static bool
 is_frame(const char *line, size_t length, const struct mu_valgrind_frame *frame)
 {
 	const char *name =
-	    has_prefix(line, "fun:") ? frame->function : frame->module;
+	    mu_starts_with(line, "fun:") ? frame->function : frame->module;
 
 	return is_like(line + 4, length - 4, name == NULL ? UNKNOWN : name);
 }

@@ -1,6 +1,6 @@
 /*
- * The choice of the signal that stops threads, which is never one that the
- * program handles; and the signals that others send meanwhile.
+ * The signal that stops threads is never one that the program handles; signals
+ * that other processes send during a stop arrive.
  */
 #include <sys/resource.h>
 
