@@ -44,6 +44,9 @@
 #define MEND_NS (2 * MU_NS_PER_SEC)
 #define MEND_TRIES 3
 
+/* Of a status file with the longest list of groups. */
+#define STATUS_SIZE ((size_t)NGROUPS_MAX * 11 + (16 << 10))
+
 /* What is kept ends with a lower number. */
 #define FAR 20
 
@@ -190,19 +193,33 @@ leave_home(void)
 	unsetenv("XDG_CACHE_HOME");
 }
 
+/*
+ * Static they would be a megabyte of .bss: execve() kills a program whose .bss
+ * exceeds RLIMIT_DATA by SIGSEGV, without a message.
+ */
+static bool
+take_rights(pid_t target)
+{
+	struct rights *rights = malloc(sizeof(*rights));
+	char *status = malloc(STATUS_SIZE);
+	bool taken = rights != NULL && status != NULL &&
+	    read_status(target, status, STATUS_SIZE) &&
+	    parse_rights(rights, status) && set_rights(rights);
+
+	free(status);
+	free(rights);
+	return taken;
+}
+
 static bool
 become(pid_t target, pid_t parent)
 {
-	static char status[NGROUPS_MAX * 11 + (16 << 10)];
-	static struct rights rights;
 	const uid_t own = geteuid();
 	char path[64];
 	int fd;
 
 	if (!hide() || !enter_namespace(target) || !hide() ||
-	    !read_status(target, status, sizeof(status)) ||
-	    !parse_rights(&rights, status) || !set_rights(&rights) ||
-	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+	    !take_rights(target) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return false;
 	if (geteuid() != own)
 		leave_home();

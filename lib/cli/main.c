@@ -2,8 +2,10 @@
  * The main function: parse the options, do what they ask for, return an exit
  * status.
  */
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -207,6 +209,17 @@ find_process(struct mu_cli_options *options, struct mu_why *why)
 	    subject.pid);
 }
 
+/* --help, --version */
+static int
+end_words(struct mu_why *why)
+{
+	if (mu_output_flush(stdout))
+		return MU_EXIT_CLEAN;
+	mu_why(why, MU_ERR_ARGUMENT, "cannot write standard output: %s",
+	    strerror(errno));
+	return mu_cli_complain(MU_EXIT_UNCHECKED, why);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -234,12 +247,10 @@ main(int argc, char **argv)
 	switch (options.subject) {
 	case MU_CLI_HELP:
 		mu_cli_help(stdout, options.help_all);
-		return mu_output_flush(stdout) ? MU_EXIT_CLEAN
-					       : MU_EXIT_UNCHECKED;
+		return end_words(&why);
 	case MU_CLI_VERSION:
 		mu_cli_version(stdout);
-		return mu_output_flush(stdout) ? MU_EXIT_CLEAN
-					       : MU_EXIT_UNCHECKED;
+		return end_words(&why);
 	case MU_CLI_SYMBOLIZE:
 		return filter(&options);
 	case MU_CLI_WATCH:

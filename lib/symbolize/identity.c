@@ -1,7 +1,6 @@
 #include "lib/symbolize/identity.h"
 
 #include <grp.h>
-#include <limits.h>
 #include <linux/capability.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,11 +32,17 @@ mu_identity_groups(const char *status, gid_t *groups, size_t max)
 static bool
 has_groups(const gid_t *groups, size_t num_groups)
 {
-	static gid_t own[NGROUPS_MAX];
-	int count = getgroups(NGROUPS_MAX, own);
+	int count = getgroups(0, NULL);
+	gid_t *own;
+	bool same;
 
-	return count >= 0 && (size_t)count == num_groups &&
+	if (count < 0 || (size_t)count != num_groups)
+		return false;
+	own = calloc(num_groups + 1, sizeof(*own));
+	same = own != NULL && getgroups(count, own) == count &&
 	    memcmp(own, groups, num_groups * sizeof(*groups)) == 0;
+	free(own);
+	return same;
 }
 
 /*

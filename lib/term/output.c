@@ -20,6 +20,15 @@ refuse(struct mu_output *output, struct mu_why *why, const char *words)
 	    words);
 }
 
+static enum mu_status
+lack_memory(struct mu_why *why)
+{
+	return mu_why(why, MU_ERR_NO_MEMORY,
+	    "there is no memory for the report" MU_CURE
+	    "raise RLIMIT_DATA and RLIMIT_AS (ulimit -d, -v), or the cgroup's "
+	    "limit");
+}
+
 /* No process waits for the command's writes, so it may wait for a pipe. */
 static enum mu_status
 open_file(struct mu_output *output, struct mu_why *why)
@@ -99,8 +108,7 @@ open_text(struct mu_output *output, struct mu_why *why)
 	output->kept = malloc(MU_OUTPUT_KEPT);
 	if (output->kept != NULL)
 		output->text = fopencookie(output, "w", functions);
-	return output->text != NULL ? MU_OK
-				    : refuse(output, why, strerror(errno));
+	return output->text != NULL ? MU_OK : lack_memory(why);
 }
 
 enum mu_status
@@ -129,9 +137,9 @@ mu_output_flush(FILE *text)
 enum mu_status
 mu_output_commit(struct mu_output *output, struct mu_why *why)
 {
-	/* ENOMEM: making the report failed, not a write. */
+	/* If no write failed, making the report did. */
 	if (!mu_output_flush(output->text) && output->error == 0)
-		output->error = ENOMEM;
+		return lack_memory(why);
 	if (output->error == 0)
 		write_out(output, NULL, 0);
 	return output->error == 0

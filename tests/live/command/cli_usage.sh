@@ -30,6 +30,20 @@ prlimit --stack=65536 "$command" -p $$ >"$out" 2>"$err"
 [ $? -eq 3 ] || fail "status"
 has "$err" "the stack may have 64 KiB here, and 256 are needed"
 
+# 127: the dynamic linker has no memory for a library, and says so.
+name='little memory for data'
+for kib in 512 1024 1536 2048 2560 3072; do
+	prlimit --data=$((kib << 10)) "$command" --doctor >"$out" 2>"$err"
+	status=$?
+	case $status in
+	0) continue ;;
+	3 | 127) ;;
+	*) fail "$kib KiB: status $status" ;;
+	esac
+	grep -Eq "no memory|cannot (map|allocate)|failed to map" "$err" ||
+		fail "$kib KiB: $(cat "$err")"
+done
+
 name='help and version'
 run 0 --help
 has "$out" "Usage: memunreachable [OPTION]... PID"
@@ -39,8 +53,11 @@ run 0 -h
 run 0 --version
 grep -Eq '^memunreachable [0-9]+\.[0-9]+\.[0-9]+$' "$out" ||
 	fail "version: $(cat "$out")"
-"$command" --help >/dev/full 2>/dev/null
-[ $? -eq 3 ] || fail "a full disk is not noticed"
+for option in --help --version --doctor; do
+	"$command" "$option" >/dev/full 2>"$err"
+	[ $? -eq 3 ] || fail "$option: a full disk is not noticed"
+	has "$err" "cannot write standard output: No space left on device"
+done
 head -c 100000 /dev/zero | tr '\0' '\n' |
 	"$command" --symbolize >/dev/full 2>/dev/null
 [ $? -eq 3 ] || fail "--symbolize: a full disk is not noticed"
