@@ -39,7 +39,7 @@ SUPPORT := $(BUILD)/tests/libsupport.a
 .PHONY: check check-unit check-stop-methods check-faults check-asan check-ubsan \
 	check-valgrind check-tsan soak bench check-releases check-suites check-field check-vm \
 	check-layers check-layouts check-context check-documents check-symbols \
-	check-oracles fuzz tests
+	check-oracles check-answers fuzz tests
 
 # Without the entries: tests call what is behind them.
 $(BUILD)/libmemunreachable-recorder-test.a: \
@@ -320,6 +320,17 @@ unit-tests-tsan: $(UNIT_TSAN)
 check-tsan: ## what runs in the original process under ThreadSanitizer
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan \
 		CFLAGS="-O1 -g -fsanitize=thread" unit-tests-tsan
+
+# The library is that of LD_LIBRARY_PATH: the program asks this build and BEFORE.
+ANSWERS := $(BUILD)/tests/answers/answers
+$(ANSWERS): tests/answers/answers.c $(LIBS)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(MU_WARN) $(MU_CPPFLAGS) $(CFLAGS) -MMD -MP \
+		-MF $@.d -o $@ $< -L$(BUILD) -lmemunreachable
+
+check-answers: $(ANSWERS) ## random lost graphs: BEFORE=an/older/build answers the same
+	$(Q)BUILD=$(BUILD) BEFORE=$(BEFORE) ANSWERS_SEEDS=$(ANSWERS_SEEDS) \
+		sh tests/answers/compare.sh
 
 # BENCH=quick, or sections: see tests/bench/README.md.
 bench: all ## measure speed, pause and memory beside others
