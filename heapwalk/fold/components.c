@@ -248,3 +248,20 @@ mu_components_find(struct mu_components *components, struct mu_lost *lost,
 		    &scc, &components->trees, components->of, arena, deadline);
 	return status == MU_OK ? describe(components, &scc, arena) : status;
 }
+
+void
+mu_components_reach(const struct mu_components *components, uint32_t component,
+    size_t *count, size_t *bytes)
+{
+	const struct mu_component *one = &components->all[component];
+	const struct mu_retained *retained = NULL;
+	uint32_t next =
+	    components->paths != NULL ? components->paths[component].next : 0;
+
+	if (component == components->hub)
+		retained = &components->hub_sum;
+	else if (next & MU_PATH_SLOT)
+		retained = &components->retained[next & ~MU_PATH_SLOT];
+	*count = retained != NULL ? retained->count : one->count;
+	*bytes = retained != NULL ? retained->bytes : one->bytes;
+}

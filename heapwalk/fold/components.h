@@ -20,6 +20,7 @@
 #define MU_MANY_PARENT 0x7ffffffeu
 #define MU_NO_HUB 0xffffffffu
 #define MU_NO_COMPONENT 0xffffffffu
+#define MU_PATH_SLOT 0x80000000u
 
 struct mu_component {
 	/*
@@ -61,7 +62,8 @@ struct mu_bound {
 struct mu_path {
 	/*
 	 * 1 + the component that leads to everything below it that is not
-	 * private, if the sum of that one is known; otherwise 0.
+	 * private, if the sum of that one is known. Of an owner otherwise
+	 * MU_PATH_SLOT and its index in mu_components.retained. Or 0.
 	 */
 	uint32_t next;
 	struct mu_bound bound;
@@ -90,7 +92,11 @@ struct mu_components {
 	uint32_t *of;        /* component of each tree */
 	uint32_t *next_tree; /* rings; NULL: all are complete or single */
 
-	struct mu_jump *jumps;
+	/* In the same memory, one after the other. */
+	union {
+		struct mu_jump *jumps; /* while paths are found */
+		uint64_t *reach; /* before and after: heapwalk/fold/sources.h */
+	};
 	struct mu_path *paths; /* one each; NULL: all are complete, or the sums
 				  are not known yet */
 
@@ -102,7 +108,12 @@ struct mu_components {
 	uint32_t num_retained;
 
 	/* Room for all components, if some are not complete. */
-	uint32_t *pending, *deferred;
+	uint32_t *pending;
+	union {
+		uint32_t *deferred;
+		uint64_t *seen; /* bits, as REACH: before anything is deferred
+				 */
+	};
 	uint32_t num_pending, num_deferred;
 	struct mu_deadline *deadline;
 };
@@ -125,8 +136,10 @@ mu_component_private(const struct mu_component *component)
 static inline uint32_t
 mu_components_next(const struct mu_components *components, uint32_t component)
 {
-	return components->paths != NULL ? components->paths[component].next - 1
-					 : MU_NO_COMPONENT;
+	uint32_t next =
+	    components->paths != NULL ? components->paths[component].next : 0;
+
+	return next & MU_PATH_SLOT ? MU_NO_COMPONENT : next - 1;
 }
 
 /* The number of owners. */

@@ -242,11 +242,12 @@ add_owner(const struct paths *paths, uint32_t number, const struct tips *tips)
 {
 	struct mu_components *components = paths->components;
 	const struct mu_component *one = &components->all[number];
-	struct mu_retained *retained =
-	    &components->retained[components->num_retained++];
+	uint32_t slot = components->num_retained++;
+	struct mu_retained *retained = &components->retained[slot];
 
 	*retained =
 	    (struct mu_retained) { one->bytes, one->count, false, number };
+	paths->of[number].next = MU_PATH_SLOT | slot;
 	retained->known = tips->count > 1 && add_tips(paths, tips, retained);
 }
 

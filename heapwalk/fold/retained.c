@@ -4,135 +4,19 @@
  * Owners whose reach is a tree are done already (heapwalk/fold/components.c).
  * Those that reach what few other components reach are added up from these in
  * one pass (heapwalk/fold/paths.c). For the others no method is known that is
- * linear for every graph: an owner walks what it reaches, until the deadline,
- * if it may be one of the largest (heapwalk/fold/bounds.c). In practice that is
- * slow if most owners lead to one place, such as the giant component of a
- * random graph: the hub. It is added up first; an owner that reaches it need
- * not look below it.
+ * linear for every graph: what owners reach is walked, 64 of them at a time
+ * (heapwalk/fold/sources.c), until the deadline, if they may be among the
+ * largest (heapwalk/fold/bounds.c). In practice that is slow if most owners
+ * lead to one place, such as the giant component of a random graph: the hub. It
+ * is added up first; an owner that reaches it need not look below it.
  */
-#include "heapwalk/fold/ahead.h"
+#include <string.h>
+
 #include "heapwalk/fold/bounds.h"
 #include "heapwalk/fold/components.h"
 #include "heapwalk/fold/paths.h"
+#include "heapwalk/fold/sources.h"
 #include "heapwalk/fold/top_n.h"
-#include "mu/bisect.h"
-
-#define AHEAD 4 /* steps; few components are pending at a time */
-
-/* The retained size of OWNER, as far as it is known. */
-struct retained_sum {
-	struct mu_components *components;
-	uint32_t owner;
-	size_t bytes;
-	uint32_t count;
-};
-
-/* Add NUMBER alone; what is below it is pending. */
-static void
-add(struct retained_sum *sum, uint32_t number)
-{
-	struct mu_components *components = sum->components;
-	const struct mu_component *component = &components->all[number];
-	uint32_t next = mu_components_next(components, number);
-	size_t count, bytes;
-
-	if (number == components->hub) {
-		sum->count += components->hub_sum.count;
-		sum->bytes += components->hub_sum.bytes;
-		return;
-	}
-	sum->count += component->count;
-	sum->bytes += component->bytes;
-	if (next != MU_NO_COMPONENT) {
-		mu_components_reach(components, next, &count, &bytes);
-		sum->count -= (uint32_t)count;
-		sum->bytes -= bytes;
-	}
-	if (!component->complete)
-		components->pending[components->num_pending++] = number;
-}
-
-/* Add NUMBER, unless it was added already, or defer it. */
-static void
-add_new(struct retained_sum *sum, uint32_t number, bool defer)
-{
-	struct mu_components *components = sum->components;
-	struct mu_component *child = &components->all[number];
-
-	if (child->visitor == sum->owner + 1)
-		return;
-	child->visitor = sum->owner + 1;
-	if (defer && child->below_hub)
-		components->deferred[components->num_deferred++] = number;
-	else
-		add(sum, number);
-}
-
-/* Add what FROM points at, unless it was added already. */
-static void
-add_children(struct retained_sum *sum, uint32_t from, bool defer)
-{
-	struct mu_components *components = sum->components;
-	const struct mu_trees *trees = &components->trees;
-	uint32_t first = mu_tree_of(trees, components->all[from].lowest);
-	uint32_t tree = first, target;
-	uint32_t next = mu_components_next(components, from);
-	struct mu_tree_edges edges;
-
-	if (next != MU_NO_COMPONENT) {
-		mu_deadline_passed(components->deadline, 8);
-		add_new(sum, next, defer);
-		return;
-	}
-	do {
-		mu_tree_edges_open(&edges, trees, tree, components->deadline);
-		while (mu_tree_edges_next(&edges, &target))
-			if (!mu_component_private(
-				&components->all[components->of[target]]))
-				add_new(sum, components->of[target], defer);
-		tree = mu_components_after(components, tree);
-	} while (tree != first && !components->deadline->passed);
-}
-
-static void
-walk(struct retained_sum *sum, bool defer)
-{
-	struct mu_components *components = sum->components;
-	uint32_t i;
-
-	for (i = 0;
-	     i < components->num_pending && !components->deadline->passed;
-	     i++) {
-		mu_ahead_visit(components, components->pending, i,
-		    components->num_pending, AHEAD);
-		add_children(sum, components->pending[i], defer);
-	}
-	components->num_pending = 0;
-}
-
-static void
-sum_owner(
-    struct mu_components *components, uint32_t owner, struct mu_retained *slot)
-{
-	struct mu_component *all = components->all;
-	struct retained_sum sum = { components, owner, all[owner].bytes,
-		all[owner].count };
-	uint32_t i;
-
-	all[owner].visitor = owner + 1;
-	components->pending[0] = owner;
-	components->num_pending = 1;
-	components->num_deferred = 0;
-	walk(&sum, true);
-	if (components->hub == MU_NO_HUB ||
-	    all[components->hub].visitor != owner + 1) {
-		for (i = 0; i < components->num_deferred; i++)
-			add(&sum, components->deferred[i]);
-		walk(&sum, false);
-	}
-	*slot = (struct mu_retained) { sum.bytes, sum.count,
-		!components->deadline->passed, owner };
-}
 
 /*
  * The shared component that most edges lead to and that is not a tree, unless
@@ -161,14 +45,16 @@ find_hub(const struct mu_components *components)
 static void
 sum_hub(struct mu_components *components, uint32_t hub)
 {
-	struct mu_component *all = components->all;
-	uint32_t i;
+	struct mu_sources sources;
 
 	if (hub == MU_NO_HUB)
 		return;
-	sum_owner(components, hub, &components->hub_sum);
-	for (i = 0; i < hub; i++)
-		all[i].below_hub = all[i].visitor == hub + 1;
+	mu_sources_open(&sources, components);
+	sources.marks = true;
+	components->hub_sum.component = hub;
+	mu_sources_add(&sources, &components->hub_sum);
+	mu_sources_sum(&sources);
+	components->all[hub].below_hub = false;
 	components->hub = hub;
 }
 
@@ -193,8 +79,9 @@ make_room(
 
 	components->retained =
 	    mu_arena_alloc(arena, num_open, sizeof(*components->retained));
-	components->deferred =
-	    mu_arena_alloc_table(arena, count, sizeof(*components->deferred));
+	/* With room for a whole word of bits. */
+	components->deferred = mu_arena_alloc_table(
+	    arena, count + 2, sizeof(*components->deferred));
 	components->paths =
 	    mu_arena_alloc_table(arena, count, sizeof(*components->paths));
 	components->jumps =
@@ -223,36 +110,6 @@ mu_components_sum_retained(
 	sum_hub(components, hub);
 	mu_paths_find(components);
 	return MU_OK;
-}
-
-static const struct mu_retained *
-find_retained(const struct mu_components *components, uint32_t component)
-{
-	size_t low = 0;
-
-	if (component == components->hub)
-		return &components->hub_sum;
-	mu_bisect(low, components->num_retained, i,
-	    components->retained[i].component < component);
-	return low < components->num_retained &&
-		components->retained[low].component == component
-	    ? &components->retained[low]
-	    : NULL;
-}
-
-void
-mu_components_reach(const struct mu_components *components, uint32_t component,
-    size_t *count, size_t *bytes)
-{
-	const struct mu_component *one = &components->all[component];
-	const struct mu_retained *retained = NULL;
-
-	if (!one->complete &&
-	    mu_components_next(components, component) == MU_NO_COMPONENT)
-		retained = find_retained(components, component);
-
-	*count = retained != NULL ? retained->count : one->count;
-	*bytes = retained != NULL ? retained->bytes : one->bytes;
 }
 
 static void
@@ -288,11 +145,32 @@ choose_known(struct mu_components *components, struct mu_top_n *top,
 	}
 }
 
+/*
+ * Sum up the owners with the largest bounds, as many as sources can be, and add
+ * them to TOP. Returns false if there are none that may be among the largest.
+ */
+static bool
+sum_some(struct mu_components *components, struct mu_bounds *bounds,
+    struct mu_top_n *top)
+{
+	struct mu_retained *slot;
+	struct mu_sources sources;
+	uint32_t i;
+
+	mu_sources_open(&sources, components);
+	while (sources.count < MU_SOURCES &&
+	    (slot = mu_bounds_next(bounds, mu_top_n_least(top))) != NULL)
+		mu_sources_add(&sources, slot);
+	mu_sources_sum(&sources);
+	for (i = 0; i < sources.count; i++)
+		choose(components, sources.sums[i]->component, top);
+	return sources.count > 0;
+}
+
 static enum mu_status
 sum_largest(
     struct mu_components *components, size_t limit, struct mu_arena *arena)
 {
-	struct mu_retained *slot;
 	struct mu_bounds bounds;
 	struct mu_top_n top;
 
@@ -302,11 +180,27 @@ sum_largest(
 	choose_known(components, &top, &bounds);
 	mu_bounds_order(&bounds);
 	while (!components->deadline->passed &&
-	    (slot = mu_bounds_next(&bounds, mu_top_n_least(&top))) != NULL) {
-		sum_owner(components, slot->component, slot);
-		choose(components, slot->component, &top);
-	}
+	    sum_some(components, &bounds, &top))
+		;
 	return MU_OK;
+}
+
+static void
+sum_all(struct mu_components *components)
+{
+	struct mu_sources sources;
+	uint32_t i = 0;
+
+	while (i < components->num_retained && !components->deadline->passed) {
+		mu_sources_open(&sources, components);
+		for (;
+		     i < components->num_retained && sources.count < MU_SOURCES;
+		     i++)
+			if (!components->retained[i].known)
+				mu_sources_add(
+				    &sources, &components->retained[i]);
+		mu_sources_sum(&sources);
+	}
 }
 
 enum mu_status
@@ -319,13 +213,10 @@ mu_components_sum_owners(
 		open += !components->retained[i].known;
 	if (open == 0)
 		return MU_OK;
-	mu_components_unvisit(components);
+	memset(components->reach, 0,
+	    components->num_components * sizeof(*components->reach));
 	if (limit < mu_components_owners(components))
 		return sum_largest(components, limit, arena);
-	for (i = 0;
-	     i < components->num_retained && !components->deadline->passed; i++)
-		if (!components->retained[i].known)
-			sum_owner(components, components->retained[i].component,
-			    &components->retained[i]);
+	sum_all(components);
 	return MU_OK;
 }
