@@ -6,13 +6,13 @@
 
 /*
  * An edge from the cursor *AT on, which is moved to the next one: the target
- * with MU_CELL_ONE, or 1 + a place in graph->targets, or 0. False: there is no
+ * with MU_CELL_ONE, or 1 + an index in graph->targets, or 0. False: there is no
  * further one.
  */
 static inline bool
 mu_edges_next(const struct mu_graph *graph, uint32_t *at, uint32_t *target)
 {
-	uint32_t link, cell, place;
+	uint32_t link, cell, index;
 
 	while (*at != 0) {
 		if ((*at & MU_CELL_ONE) != 0) {
@@ -20,14 +20,14 @@ mu_edges_next(const struct mu_graph *graph, uint32_t *at, uint32_t *target)
 			*at = 0;
 			return true;
 		}
-		place = *at - 1;
-		link = graph->targets[place];
+		index = *at - 1;
+		link = graph->targets[index];
 		if ((link & MU_TARGET_LINK) != 0)
-			place++;
+			index++;
 		else
 			link = 0;
-		cell = graph->targets[place];
-		*at = (cell & MU_TARGET_LAST) != 0 ? 0 : place + 2;
+		cell = graph->targets[index];
+		*at = (cell & MU_TARGET_LAST) != 0 ? 0 : index + 2;
 		if ((link & MU_LINK_STALE) != 0 && !graph->blocks->last_words)
 			continue;
 		*target = cell & ~MU_TARGET_LAST;

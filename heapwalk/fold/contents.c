@@ -11,7 +11,7 @@
 #define CROWD 8
 #define CROWD_BYTES ((size_t)128 << 10)
 
-struct mu_contents_place {
+struct mu_contents_item {
 	uintptr_t address;
 	uint32_t index, size;
 };
@@ -31,12 +31,12 @@ mu_contents_open(struct mu_contents *contents, const struct mu_blocks *blocks,
 	*contents = (struct mu_contents) { .blocks = blocks, .memory = memory };
 	mu_arena_open(&contents->arena, limit);
 	if (mu_read_buffer_helps(memory)) {
-		contents->places = mu_arena_alloc(
-		    &contents->arena, max, sizeof(*contents->places));
+		contents->items = mu_arena_alloc(
+		    &contents->arena, max, sizeof(*contents->items));
 		contents->bytes = mu_arena_alloc(
 		    &contents->arena, max, sizeof(*contents->bytes));
 	}
-	if (contents->places != NULL && contents->bytes != NULL)
+	if (contents->items != NULL && contents->bytes != NULL)
 		contents->max = max;
 }
 
@@ -45,14 +45,14 @@ mu_contents_add(struct mu_contents *contents, uintptr_t address, size_t size)
 {
 	uint32_t index = (uint32_t)contents->count++;
 
-	contents->places[index] = (struct mu_contents_place) { address, index,
-		(uint32_t)shown(size) };
+	contents->items[index] =
+	    (struct mu_contents_item) { address, index, (uint32_t)shown(size) };
 }
 
 static int
 by_address(const void *a, const void *b)
 {
-	const struct mu_contents_place *left = a, *right = b;
+	const struct mu_contents_item *left = a, *right = b;
 
 	return (left->address > right->address) -
 	    (left->address < right->address);
@@ -62,14 +62,13 @@ by_address(const void *a, const void *b)
 static struct mu_range
 surroundings(const struct mu_contents *contents, size_t i)
 {
-	const struct mu_contents_place *place = &contents->places[i];
+	const struct mu_contents_item *item = &contents->items[i];
 	const struct mu_span *span =
-	    mu_blocks_span(contents->blocks, place->address);
-	struct mu_range range = { place->address,
-		place->address + place->size };
+	    mu_blocks_span(contents->blocks, item->address);
+	struct mu_range range = { item->address, item->address + item->size };
 
 	if (span != NULL && contents->count - i > CROWD &&
-	    place[CROWD].address - place->address < CROWD_BYTES) {
+	    item[CROWD].address - item->address < CROWD_BYTES) {
 		range.end = range.begin + MU_READ_BUFFER;
 		range = mu_range_common(range, span->range);
 	}
@@ -79,17 +78,17 @@ surroundings(const struct mu_contents *contents, size_t i)
 void
 mu_contents_read(struct mu_contents *contents)
 {
-	const struct mu_contents_place *place = contents->places;
+	const struct mu_contents_item *item = contents->items;
 	struct mu_range near = { 0, 0 };
 	struct mu_read_buffer buffer;
 	const char *view = NULL;
 	size_t i;
 
-	mu_sort(contents->places, contents->count, sizeof(*contents->places),
+	mu_sort(contents->items, contents->count, sizeof(*contents->items),
 	    by_address);
 	mu_read_buffer_open(&buffer, contents->memory);
-	for (i = 0; i < contents->count; i++, place++) {
-		if (place->address + place->size > near.end) {
+	for (i = 0; i < contents->count; i++, item++) {
+		if (item->address + item->size > near.end) {
 			near = surroundings(contents, i);
 			view = contents->memory->ops->view(
 			    contents->memory, near.begin, mu_range_size(near));
@@ -97,8 +96,8 @@ mu_contents_read(struct mu_contents *contents)
 				view = mu_read_buffer_fill(&buffer, near, view);
 		}
 		if (view != NULL)
-			memcpy(contents->bytes[place->index],
-			    view + (place->address - near.begin), place->size);
+			memcpy(contents->bytes[item->index],
+			    view + (item->address - near.begin), item->size);
 	}
 	mu_read_buffer_close(&buffer);
 }

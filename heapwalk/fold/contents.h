@@ -11,13 +11,13 @@
 #include "heapwalk/fold/leaks.h"
 #include "heapwalk/heaps/blocks.h"
 
-struct mu_contents_place;
+struct mu_contents_item;
 
 struct mu_contents {
 	const struct mu_blocks *blocks;
 	struct mu_memory *memory;
 	struct mu_arena arena;
-	struct mu_contents_place *places; /* by address once they are read */
+	struct mu_contents_item *items; /* by address once they are read */
 	unsigned char (*bytes)[MU_LEAK_CONTENTS];
 	size_t count, max;
 };

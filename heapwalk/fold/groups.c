@@ -26,7 +26,7 @@
 
 struct mu_stack_key {
 	uint64_t key;
-	uintptr_t place;
+	uintptr_t module_address;
 	uint32_t stack; /* 0: unused */
 };
 
@@ -34,7 +34,7 @@ struct mu_stack_key {
 struct member {
 	struct mu_owner owner;
 	uint64_t key;
-	uintptr_t tag, place;
+	uintptr_t tag, module_address;
 };
 
 /*
@@ -42,7 +42,8 @@ struct member {
  * (tags.c): its module is the one that allocated.
  */
 static uintptr_t
-place_of(const struct mu_groups *groups, const uintptr_t *frames, size_t count)
+allocating_frame(
+    const struct mu_groups *groups, const uintptr_t *frames, size_t count)
 {
 	const struct mu_tag_module *module;
 	size_t i;
@@ -56,8 +57,8 @@ place_of(const struct mu_groups *groups, const uintptr_t *frames, size_t count)
 }
 
 /*
- * The key of OWNER's stack, 0 if it has none; *PLACE is the frame that tells
- * its module.
+ * The key of OWNER's stack, 0 if it has none; MODULE_ADDRESS is the frame that
+ * tells its module.
  */
 static struct mu_stack_key
 find_stack(struct mu_groups *groups, const struct mu_owner *owner,
@@ -77,7 +78,7 @@ find_stack(struct mu_groups *groups, const struct mu_owner *owner,
 	mu_deadline_passed(groups->components->deadline, 64);
 	for (i = 0; i < count; i++)
 		found.key = mu_tags_mix(found.key + 1, frames[i]);
-	found.place = place_of(groups, frames, count);
+	found.module_address = allocating_frame(groups, frames, count);
 	if (stack >= MU_STACK_FIRST)
 		*kept = found;
 	return found;
@@ -147,7 +148,7 @@ key_of(struct mu_groups *groups, struct member *member,
 		return mu_shape_sign(&groups->tags, member->tag,
 		    member->tag != 0 ? 0 : member->owner.size);
 	case MU_BY_MODULE:
-		module = mu_tags_module(&groups->tags, member->place);
+		module = mu_tags_module(&groups->tags, member->module_address);
 		return module == NULL ? 0 : module->name;
 	default:
 		return mu_shape_key(&groups->shape);
@@ -169,7 +170,8 @@ read_member(struct mu_groups *groups, uint32_t component, size_t max,
 		return false;
 	stack = find_stack(groups, &member->owner, recorder);
 	member->tag = groups->shape.blocks[0].tag;
-	member->place = stack.place != 0 ? stack.place : member->tag;
+	member->module_address =
+	    stack.module_address != 0 ? stack.module_address : member->tag;
 	member->key = key_of(groups, member, &stack);
 	return true;
 }
@@ -236,7 +238,7 @@ add_member(
 			.component = component,
 			.size = size,
 			.tag = member->tag,
-			.place = member->place,
+			.module_address = member->module_address,
 			.mixed = member->tag == 0 && groups->by >= MU_BY_TYPE,
 		};
 		*slot = (uint32_t)++groups->count;
@@ -603,7 +605,7 @@ mu_groups_describe(struct mu_groups *groups, size_t index,
 		.key = found->key,
 		.size = found->size,
 		.tag = found->tag,
-		.place = found->place,
+		.module_address = found->module_address,
 		.mixed = found->mixed,
 		.count = found->count,
 		.bytes = found->bytes,

@@ -17,11 +17,11 @@
 struct mu_grouped {
 	uint64_t key;
 	uint32_t component; /* of the first one, by address */
-	uint32_t rank;      /* 1 + its place in the answer; 0: not in it */
+	uint32_t rank;      /* 1 + its index in the answer; 0: not in it */
 	size_t size;        /* of each; 0: they differ */
 	uintptr_t tag;      /* of the first one; 0: none, or they differ */
 	bool mixed;         /* their types may differ */
-	uintptr_t place;    /* an address in their module; 0: none */
+	uintptr_t module_address; /* an address in their module; 0: none */
 	size_t count, bytes;
 	size_t num_blocks, total_bytes; /* with what hangs on them, usable */
 };
@@ -56,7 +56,7 @@ struct mu_groups {
 bool mu_groups_find(
     struct mu_groups *groups, const struct mu_snapshot *snap, size_t limit);
 
-/* The group of the owner COMPONENT: 1 + its place in the answer, or 0. */
+/* The group of the owner COMPONENT: 1 + its index in the answer, or 0. */
 uint32_t mu_groups_rank(const struct mu_groups *groups, uint32_t component);
 
 /*

@@ -65,7 +65,7 @@ mu_lost_hold_mixed(const struct mu_lost_hold *hold)
 struct mu_lost_group {
 	uint64_t key;
 	size_t size;
-	uintptr_t tag, place;
+	uintptr_t tag, module_address;
 	bool mixed; /* their types may differ */
 	size_t count, bytes, num_blocks, total_bytes;
 	struct mu_leak example;

@@ -264,7 +264,7 @@ mu_packed_add_group(struct mu_packed *packed, const struct mu_lost_group *group)
 	put(&at, group->key);
 	put(&at, group->size);
 	put(&at, group->tag);
-	put(&at, group->place << 1 | group->mixed);
+	put(&at, group->module_address << 1 | group->mixed);
 	put(&at, group->count);
 	put(&at, group->bytes);
 	put(&at, group->num_blocks);
@@ -402,9 +402,9 @@ mu_packed_next_group(struct mu_packed_at *at, struct mu_lost_group *group)
 	group->key = take(at);
 	group->size = take(at);
 	group->tag = take(at);
-	group->place = take(at);
-	group->mixed = group->place & 1;
-	group->place >>= 1;
+	group->module_address = take(at);
+	group->mixed = group->module_address & 1;
+	group->module_address >>= 1;
 	group->count = take(at);
 	group->bytes = take(at);
 	group->num_blocks = take(at);

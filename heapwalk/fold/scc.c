@@ -30,7 +30,7 @@ struct search {
 	struct mu_deadline *deadline;
 	uint32_t *of; /* order or component of each tree */
 	/*
-	 * The path from the front, as the place at which each tree continues;
+	 * The path from the front, as the index at which each tree continues;
 	 * open trees from the back.
 	 */
 	uint32_t *stack;
@@ -40,14 +40,14 @@ struct search {
 	struct mu_peel peel;
 };
 
-/* Enter TREE, which has edges; the first belong to the node at PLACE. */
+/* Enter TREE, which has edges; the first belong to the node at INDEX. */
 static void
-enter(struct search *search, uint32_t tree, uint32_t place)
+enter(struct search *search, uint32_t tree, uint32_t index)
 {
 	search->of[tree] = ++search->num_seen;
-	search->stack[search->depth] = place;
+	search->stack[search->depth] = index;
 	search->edges[search->depth] = mu_edges_first(
-	    search->trees->lost, mu_tree_leader(search->trees, place));
+	    search->trees->lost, mu_tree_leader(search->trees, index));
 	search->depth++;
 }
 
@@ -100,25 +100,25 @@ static void
 follow(struct search *search)
 {
 	const struct mu_trees *trees = search->trees;
-	uint32_t *last = &search->stack[search->depth - 1], target, place;
+	uint32_t *last = &search->stack[search->depth - 1], target, index;
 	uint32_t *at = &search->edges[search->depth - 1], *component;
 	uint32_t *own = &search->of[tree_at(search, search->depth - 1)];
 	uint32_t older = *at & HAS_OLDER;
-	struct mu_tree_edges edges = { .trees = trees, .place = *last };
+	struct mu_tree_edges edges = { .trees = trees, .index = *last };
 
 	mu_edges_open(&edges.edges, trees->lost, mu_tree_leader(trees, *last),
 	    *at & ~HAS_OLDER, search->deadline);
 	while (mu_tree_edges_next(&edges, &target)) {
 		component = &search->of[target];
 		if (*component == 0) {
-			place = mu_tree_first(trees, target);
-			if (place == MU_NO_NODE) {
+			index = mu_tree_first(trees, target);
+			if (index == MU_NO_NODE) {
 				*component = CLOSED | search->num_components++;
 				continue;
 			}
-			*last = edges.place;
+			*last = edges.index;
 			*at = edges.edges.at | older;
-			enter(search, target, place);
+			enter(search, target, index);
 			return;
 		}
 		if (*component < *own) {
@@ -137,16 +137,16 @@ follow(struct search *search)
 static bool
 search_from(struct search *search, uint32_t tree)
 {
-	uint32_t place;
+	uint32_t index;
 
 	if (search->of[tree] != 0)
 		return true;
-	place = mu_tree_first(search->trees, tree);
-	if (place == MU_NO_NODE) {
+	index = mu_tree_first(search->trees, tree);
+	if (index == MU_NO_NODE) {
 		search->of[tree] = CLOSED | search->num_components++;
 		return true;
 	}
-	for (enter(search, tree, place); search->depth > 0;) {
+	for (enter(search, tree, index); search->depth > 0;) {
 		follow(search);
 		if (search->deadline->passed)
 			return false;

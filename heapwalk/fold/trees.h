@@ -59,7 +59,7 @@ mu_tree_entered(const struct mu_trees *trees, uint32_t target, uint32_t *tree)
 }
 
 /*
- * The place of the first node of TREE that may have edges to heads; MU_NO_NODE
+ * The index of the first node of TREE that may have edges to heads; MU_NO_NODE
  * if there is none.
  */
 static inline uint32_t
@@ -71,21 +71,21 @@ mu_tree_first(const struct mu_trees *trees, uint32_t tree)
 	return mu_edges_none(trees->lost, tree) ? MU_NO_NODE : tree;
 }
 
-/* The node at PLACE. */
+/* The node at INDEX. */
 static inline uint32_t
-mu_tree_leader(const struct mu_trees *trees, uint32_t place)
+mu_tree_leader(const struct mu_trees *trees, uint32_t index)
 {
-	return trees->leaders != NULL ? trees->leaders[place] & ~MU_LEADER_LAST
-				      : place;
+	return trees->leaders != NULL ? trees->leaders[index] & ~MU_LEADER_LAST
+				      : index;
 }
 
-/* The next place of the same tree. */
+/* The next index of the same tree. */
 static inline uint32_t
-mu_tree_next(const struct mu_trees *trees, uint32_t place)
+mu_tree_next(const struct mu_trees *trees, uint32_t index)
 {
 	return trees->leaders != NULL &&
-		(trees->leaders[place] & MU_LEADER_LAST) == 0
-	    ? place + 1
+		(trees->leaders[index] & MU_LEADER_LAST) == 0
+	    ? index + 1
 	    : MU_NO_NODE;
 }
 
@@ -93,21 +93,21 @@ mu_tree_next(const struct mu_trees *trees, uint32_t place)
 struct mu_tree_edges {
 	const struct mu_trees *trees;
 	struct mu_edges edges;
-	uint32_t place; /* of the current edges' node; MU_NO_NODE at the end */
+	uint32_t index; /* of the current edges' node; MU_NO_NODE at the end */
 };
 
-/* Begin with the first edge of the node at PLACE, unless that is MU_NO_NODE. */
+/* Begin with the first edge of the node at INDEX, unless that is MU_NO_NODE. */
 static inline void
 mu_tree_edges_at(
-    struct mu_tree_edges *edges, uint32_t place, struct mu_deadline *deadline)
+    struct mu_tree_edges *edges, uint32_t index, struct mu_deadline *deadline)
 {
 	const struct mu_lost *lost = edges->trees->lost;
 	uint32_t node;
 
-	edges->place = place;
-	if (place == MU_NO_NODE)
+	edges->index = index;
+	if (index == MU_NO_NODE)
 		return;
-	node = mu_tree_leader(edges->trees, place);
+	node = mu_tree_leader(edges->trees, index);
 	mu_edges_open(
 	    &edges->edges, lost, node, mu_edges_first(lost, node), deadline);
 }
@@ -131,11 +131,11 @@ mu_tree_edges_next(struct mu_tree_edges *edges, uint32_t *target)
 	const struct mu_trees *trees = edges->trees;
 	uint32_t node;
 
-	while (edges->place != MU_NO_NODE) {
+	while (edges->index != MU_NO_NODE) {
 		while (mu_edges_next(&edges->edges, &node))
 			if (mu_tree_entered(trees, node, target))
 				return true;
-		mu_tree_edges_at(edges, mu_tree_next(trees, edges->place),
+		mu_tree_edges_at(edges, mu_tree_next(trees, edges->index),
 		    edges->edges.deadline);
 	}
 	return false;

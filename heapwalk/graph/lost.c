@@ -141,9 +141,9 @@ note_read_parents(
 
 /* Drop edges to reachable nodes from the list at PLACE. */
 static uint32_t
-translate_list(struct mu_lost *lost, uint32_t place)
+translate_list(struct mu_lost *lost, uint32_t index)
 {
-	uint32_t *first = &lost->graph->targets[place], *out = first;
+	uint32_t *first = &lost->graph->targets[index], *out = first;
 	bool last_words = lost->graph->blocks->last_words, counts, last;
 	uint32_t target;
 	const uint32_t *at;
@@ -164,7 +164,7 @@ translate_list(struct mu_lost *lost, uint32_t place)
 	if (out == first + 1)
 		return MU_CELL_ONE | *first;
 	out[-1] |= MU_TARGET_LAST;
-	return place + 1;
+	return index + 1;
 }
 
 /* Translate the cell of NODE in place. */

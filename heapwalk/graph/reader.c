@@ -92,7 +92,7 @@ take_word(
 	reader->nodes[i] = node;
 	reader->values[i] = value;
 	reader->addresses[i] = address;
-	reader->places[i] = span;
+	reader->word_spans[i] = span;
 	if (span != NULL)
 		__builtin_prefetch(
 		    mu_span_starts(span, grain_of(span, value) / MU_WORD_BITS));
@@ -104,7 +104,7 @@ take_word(
 INLINED void
 locate(struct mu_reader *reader, size_t i)
 {
-	const struct mu_span *span = reader->places[i];
+	const struct mu_span *span = reader->word_spans[i];
 	size_t grain, word;
 	uint64_t bits;
 
@@ -133,7 +133,7 @@ static void
 look_up(struct mu_reader *reader, size_t i)
 {
 	const struct mu_blocks *blocks = reader->blocks;
-	const struct mu_span *span = reader->places[i];
+	const struct mu_span *span = reader->word_spans[i];
 	uintptr_t value = reader->values[i], address = reader->addresses[i];
 	static const uint32_t links[] = {
 		[MU_HEAP_NO_LINK] = 0,
@@ -426,7 +426,7 @@ mu_reader_target(struct mu_reader *reader, uint32_t node, uint32_t target)
 	reader->nodes[i] = node;
 	reader->values[i] = target;
 	reader->addresses[i] = KNOWN;
-	reader->places[i] = NULL;
+	reader->word_spans[i] = NULL;
 }
 
 void

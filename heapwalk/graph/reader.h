@@ -37,7 +37,7 @@ struct mu_reader {
 
 	/* Used internally: queued words. */
 	uintptr_t values[MU_READER_WORDS], addresses[MU_READER_WORDS];
-	const struct mu_span *places[MU_READER_WORDS];
+	const struct mu_span *word_spans[MU_READER_WORDS];
 
 	/* Cache of spans, by the upper bits of an address. */
 	const struct mu_span *spans[MU_READER_REGIONS];

@@ -57,11 +57,11 @@ note_link(struct mu_marker *marker, uint32_t node)
 		graph->linkers[i] = node;
 }
 
-/* Follow the targets of NODE, which are at PLACE. */
+/* Follow the targets of NODE, which are at INDEX. */
 static inline void
-follow_list(struct mu_marker *marker, uint32_t node, uint32_t place)
+follow_list(struct mu_marker *marker, uint32_t node, uint32_t index)
 {
-	const uint32_t *at = &marker->graph->targets[place], *first = at;
+	const uint32_t *at = &marker->graph->targets[index], *first = at;
 
 	for (;; at++) {
 		if ((*at & MU_TARGET_LINK) != 0) {

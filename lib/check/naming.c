@@ -200,7 +200,8 @@ note_group(struct noting *noting, const struct mu_groups_at *at)
 	uintptr_t above;
 	size_t i;
 
-	note(noting, group->place, group->place != group->tag);
+	note(
+	    noting, group->module_address, group->module_address != group->tag);
 	note_leak(noting, &at->example);
 	for (i = 0; i < group->num_holds; i++, hold++) {
 		memcpy(head, &hold->tag, sizeof(hold->tag));

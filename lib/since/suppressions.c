@@ -260,7 +260,8 @@ has_frame(const struct judged *judged, const char *pattern, bool functions,
 	}
 	/* Without a stack the module of its vtable or tag is known. */
 	return count == 0 && modules &&
-	    mu_names_find(judged->names, judged->at->group.place, &symbol) &&
+	    mu_names_find(
+		judged->names, judged->at->group.module_address, &symbol) &&
 	    mu_suppression_matches(pattern, symbol.module);
 }
 

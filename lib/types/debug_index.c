@@ -13,7 +13,7 @@
 #include "mu/sys.h"
 
 #define TYPES_MAX ((size_t)1 << 22)
-#define PLACES_MAX ((size_t)1 << 25)
+#define DIES_MAX ((size_t)1 << 25)
 #define VARIABLES_MAX ((size_t)1 << 22)
 #define TEXTS_MAX ((size_t)1 << 30)
 #define NAME_MAX_LENGTH 2048
@@ -88,9 +88,9 @@ mu_debug_index_text(const struct mu_debug_index *index, uint32_t text)
 	return text < index->num_texts ? index->texts + text : "";
 }
 
-/* Copy TEXT; *PLACE is that of the copy. */
+/* Copy TEXT; *OFFSET is that of the copy. */
 static bool
-add_text(struct mu_debug_index *index, const char *text, uint32_t *place)
+add_text(struct mu_debug_index *index, const char *text, uint32_t *offset)
 {
 	size_t size = strlen(text) + 1;
 
@@ -98,7 +98,7 @@ add_text(struct mu_debug_index *index, const char *text, uint32_t *place)
 		if (!mu_array_more(&index->texts, &index->max_texts, 1, 1 << 16,
 			TEXTS_MAX))
 			return false;
-	*place = (uint32_t)index->num_texts;
+	*offset = (uint32_t)index->num_texts;
 	memcpy(index->texts + index->num_texts, text, size);
 	index->num_texts += size;
 	return true;
@@ -122,7 +122,7 @@ add_type(struct mu_debug_index *index, Dwarf_Die *die, uint32_t around,
 	type.hash =
 	    mu_debug_name_hash(mu_debug_index_text(index, around), name);
 	type.own = mu_debug_name_hash("", name);
-	type.place = mu_debug_place_of(index, die);
+	type.ref = mu_die_ref_of(index, die);
 	slot = find_slot(index, type.hash, type.size);
 	if (*slot == 0 && add_text(index, name, &type.name) &&
 	    mu_array_room(index->types, index->num_types, index->max_types,
@@ -131,13 +131,13 @@ add_type(struct mu_debug_index *index, Dwarf_Die *die, uint32_t around,
 		*slot = (uint32_t)index->num_types;
 	}
 	if (*slot == 0 ||
-	    !mu_array_room(index->places, index->num_places, index->max_places,
-		4096, PLACES_MAX)) {
+	    !mu_array_room(index->dies, index->num_dies, index->max_dies, 4096,
+		DIES_MAX)) {
 		index->failed = true;
 		return 0;
 	}
-	index->places[index->num_places++] =
-	    (struct mu_indexed_place) { type.place, *slot - 1 };
+	index->dies[index->num_dies++] =
+	    (struct mu_indexed_die) { type.ref, *slot - 1 };
 	return *slot;
 }
 
@@ -167,9 +167,9 @@ add_beginning(struct mu_debug_index *index, Dwarf_Die *member, size_t structure)
 {
 	Dwarf_Die type;
 	const char *name;
-	uint64_t place = 1;
+	uint64_t offset = 1;
 
-	if (!mu_entry_member(member, &place) || place != 0 ||
+	if (!mu_entry_member(member, &offset) || offset != 0 ||
 	    !mu_entry_type(member, &type))
 		return;
 	if (structure > 0 && index->types[structure - 1].first == 0)
@@ -181,7 +181,7 @@ add_beginning(struct mu_debug_index *index, Dwarf_Die *member, size_t structure)
 	if (name == NULL)
 		return;
 	if (!mu_array_room(index->beginnings, index->num_beginnings,
-		index->max_beginnings, 1024, PLACES_MAX)) {
+		index->max_beginnings, 1024, DIES_MAX)) {
 		index->failed = true;
 		return;
 	}
@@ -192,8 +192,8 @@ add_beginning(struct mu_debug_index *index, Dwarf_Die *member, size_t structure)
 static void
 add_variable(struct mu_debug_index *index, Dwarf_Die *die)
 {
-	struct mu_indexed_variable variable = { .place = mu_debug_place_of(
-						    index, die) };
+	struct mu_indexed_variable variable = { .ref =
+						    mu_die_ref_of(index, die) };
 	struct mu_indexed_variables *list = &index->variables;
 	Dwarf_Word value;
 
@@ -391,10 +391,10 @@ add_code(struct mu_debug_index *index, Dwarf_Die *unit, Dwarf_Die *here)
 
 	while ((at = dwarf_ranges(here, at, &base, &begin, &end)) > 0 &&
 	    mu_array_room(
-		index->code, index->num_code, index->max_code, 256, PLACES_MAX))
+		index->code, index->num_code, index->max_code, 256, DIES_MAX))
 		index->code[index->num_code++] =
 		    (struct mu_indexed_code) { begin, end,
-			    mu_debug_place_of(index, unit) };
+			    mu_die_ref_of(index, unit) };
 }
 
 static int
@@ -406,11 +406,11 @@ compare_code(const void *a, const void *b)
 }
 
 static int
-compare_places(const void *a, const void *b)
+compare_refs(const void *a, const void *b)
 {
-	const struct mu_indexed_place *x = a, *y = b;
+	const struct mu_indexed_die *x = a, *y = b;
 
-	return x->place < y->place ? -1 : x->place > y->place;
+	return x->ref < y->ref ? -1 : x->ref > y->ref;
 }
 
 static int
@@ -507,12 +507,11 @@ mu_debug_index_make(struct mu_debug_index *index, uint64_t deadline_ns)
 
 	index->asked = true;
 	index->deadline_ns = deadline_ns;
-	index->failed = !add_text(index, "", &none); /* its place is 0 */
+	index->failed = !add_text(index, "", &none); /* at offset 0 */
 	mu_debug_units(index, index_unit);
 	sort(index->code, index->num_code, sizeof(*index->code), compare_code);
 	find_alike(index);
-	sort(index->places, index->num_places, sizeof(*index->places),
-	    compare_places);
+	sort(index->dies, index->num_dies, sizeof(*index->dies), compare_refs);
 	sort(index->variables.list, index->variables.count,
 	    sizeof(*index->variables.list), compare_variables);
 	sort(index->thread.list, index->thread.count,
@@ -549,14 +548,14 @@ mu_debug_index_named(const struct mu_debug_index *index, uint64_t hash)
 }
 
 const struct mu_indexed_type *
-mu_debug_index_at(const struct mu_debug_index *index, mu_debug_place place)
+mu_debug_index_at(const struct mu_debug_index *index, mu_die_ref ref)
 {
 	size_t low = 0;
 
-	mu_bisect(low, index->num_places, i, index->places[i].place < place);
-	if (low == index->num_places || index->places[low].place != place)
+	mu_bisect(low, index->num_dies, i, index->dies[i].ref < ref);
+	if (low == index->num_dies || index->dies[low].ref != ref)
 		return NULL;
-	return &index->types[index->places[low].type];
+	return &index->types[index->dies[low].type];
 }
 
 const struct mu_indexed_variable *
@@ -570,15 +569,15 @@ mu_debug_index_variable(const struct mu_debug_index *index, uint64_t address)
 }
 
 bool
-mu_debug_index_unit(const struct mu_debug_index *index, Dwarf_Addr address,
-    mu_debug_place *place)
+mu_debug_index_unit(
+    const struct mu_debug_index *index, Dwarf_Addr address, mu_die_ref *ref)
 {
 	size_t low = 0;
 
 	mu_bisect(low, index->num_code, i, index->code[i].begin <= address);
 	if (low == 0 || address >= index->code[low - 1].end)
 		return false;
-	*place = index->code[low - 1].place;
+	*ref = index->code[low - 1].ref;
 	return true;
 }
 

@@ -1,6 +1,6 @@
 /*
  * An index of one module's debug information: its structures by name and by
- * place, its variables by address.
+ * DIE, its variables by address.
  *
  * It has each structure once, although every unit repeats those of the headers
  * that it includes.
@@ -16,19 +16,19 @@
 #include <stdint.h>
 
 /*
- * The place of an entry: its offset in .debug_info, .debug_types, the file that
- * dwz(1) made, or the file of a split unit. It has 52 bits.
+ * A reference to an entry (DIE): its offset in .debug_info, .debug_types, the
+ * file that dwz(1) made, or the file of a split unit. It has 52 bits.
  */
-typedef uint64_t mu_debug_place;
-#define MU_NO_PLACE UINT64_MAX
-#define MU_PLACE_BITS 52
+typedef uint64_t mu_die_ref;
+#define MU_NO_DIE UINT64_MAX
+#define MU_DIE_REF_BITS 52
 
 #define MU_INDEX_SCOPES 64 /* that are remembered */
 
 struct mu_indexed_type {
-	uint64_t hash;        /* of the whole name, without blanks */
-	uint64_t own;         /* of the name without namespaces */
-	mu_debug_place place; /* of its entry */
+	uint64_t hash;  /* of the whole name, without blanks */
+	uint64_t own;   /* of the name without namespaces */
+	mu_die_ref ref; /* of its entry */
 	uint64_t size;
 	uint64_t first;  /* hash of the type of its first member; 0: none */
 	uint32_t around; /* text: the namespaces: "shop"; "" */
@@ -37,14 +37,14 @@ struct mu_indexed_type {
 };
 
 /* The entries of one type. */
-struct mu_indexed_place {
-	mu_debug_place place;
+struct mu_indexed_die {
+	mu_die_ref ref;
 	uint64_t type; /* its index */
 };
 
 struct mu_indexed_variable {
 	uint64_t address; /* as in the file; of a thread-local one its offset */
-	mu_debug_place place;
+	mu_die_ref ref;
 };
 
 struct mu_indexed_variables {
@@ -55,7 +55,7 @@ struct mu_indexed_variables {
 /* Code of one unit. */
 struct mu_indexed_code {
 	Dwarf_Addr begin, end; /* as in the file */
-	mu_debug_place place;  /* of the unit's entry */
+	mu_die_ref ref;        /* of the unit's entry */
 };
 
 struct mu_debug_index {
@@ -71,8 +71,8 @@ struct mu_debug_index {
 	size_t num_types, max_types;
 	uint32_t *slots; /* by hash: 1 + index; a power of 2 */
 	size_t num_slots;
-	struct mu_indexed_place *places; /* by place */
-	size_t num_places, max_places;
+	struct mu_indexed_die *dies; /* by ref */
+	size_t num_dies, max_dies;
 
 	/* Hashes of names of types with which others begin; sorted. */
 	uint64_t *beginnings;
@@ -92,8 +92,8 @@ struct mu_debug_index {
 	Dwarf **split; /* of each skeleton; NULL: not opened */
 	size_t num_split;
 	bool type_unit;      /* the current one has one type */
-	Dwarf_CU *last_unit; /* whose places begin at LAST_BASE */
-	mu_debug_place last_base;
+	Dwarf_CU *last_unit; /* whose references begin at LAST_BASE */
+	mu_die_ref last_base;
 
 	/* Texts, which end with a zero; the first one is empty. */
 	char *texts;
@@ -110,12 +110,12 @@ void mu_debug_index_make(struct mu_debug_index *index, uint64_t deadline_ns);
 /* Add the static variables of functions. */
 void mu_debug_index_deepen(struct mu_debug_index *index, uint64_t deadline_ns);
 
-/* lib/types/debug_place.c: the place of DIE; MU_NO_PLACE: it has none. */
-mu_debug_place mu_debug_place_of(struct mu_debug_index *index, Dwarf_Die *die);
+/* lib/types/die_ref.c: the reference to DIE; MU_NO_DIE: it has none. */
+mu_die_ref mu_die_ref_of(struct mu_debug_index *index, Dwarf_Die *die);
 
-/* The entry at PLACE; false: there is none. */
+/* The entry REF; false: there is none. */
 bool mu_debug_entry(
-    struct mu_debug_index *index, mu_debug_place place, Dwarf_Die *die);
+    struct mu_debug_index *index, mu_die_ref ref, Dwarf_Die *die);
 
 /*
  * Call VISIT with the entry of each unit, and that of what is left of it here
@@ -132,9 +132,9 @@ uint64_t mu_debug_name_hash(const char *around, const char *name);
 const struct mu_indexed_type *mu_debug_index_named(
     const struct mu_debug_index *index, uint64_t hash);
 
-/* The type of the entry at PLACE; NULL: it is not in the index. */
+/* The type of the entry REF; NULL: it is not in the index. */
 const struct mu_indexed_type *mu_debug_index_at(
-    const struct mu_debug_index *index, mu_debug_place place);
+    const struct mu_debug_index *index, mu_die_ref ref);
 
 /*
  * The last variable that begins at ADDRESS, as in the file, or before; NULL:
@@ -148,8 +148,8 @@ const char *mu_debug_index_text(
     const struct mu_debug_index *index, uint32_t text);
 
 /* The unit with the code at ADDRESS, as in the file; false: not known. */
-bool mu_debug_index_unit(const struct mu_debug_index *index, Dwarf_Addr address,
-    mu_debug_place *place);
+bool mu_debug_index_unit(
+    const struct mu_debug_index *index, Dwarf_Addr address, mu_die_ref *ref);
 
 /* True if a structure begins with a type of the name with this hash. */
 bool mu_debug_index_begins(const struct mu_debug_index *index, uint64_t own);

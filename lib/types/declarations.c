@@ -13,10 +13,10 @@
 
 #define DEPTH_MAX 8 /* of pointers to pointers */
 
-/* An id: the module's index and 1, the place. */
-#define MODULE_SHIFT MU_PLACE_BITS
+/* An id: the index of the module, plus 1, and the reference to the DIE. */
+#define MODULE_SHIFT MU_DIE_REF_BITS
 #define MODULES_MAX (((size_t)1 << (64 - MODULE_SHIFT)) - 1)
-#define PLACE_MASK (((uint64_t)1 << MODULE_SHIFT) - 1)
+#define REF_MASK (((uint64_t)1 << MODULE_SHIFT) - 1)
 
 struct asked {
 	struct mu_declarations *all;
@@ -27,7 +27,7 @@ struct asked {
 	mu_declared_id found;
 
 	/* An entry that is wanted. */
-	mu_debug_place place;
+	mu_die_ref ref;
 	void (*read)(void *ctx, Dwarf_Die *die);
 	void *ctx;
 };
@@ -35,21 +35,21 @@ struct asked {
 mu_declared_id
 mu_declaring_id(const struct mu_declaring *declaring, Dwarf_Die *die)
 {
-	mu_debug_place place = mu_debug_place_of(declaring->index, die);
+	mu_die_ref ref = mu_die_ref_of(declaring->index, die);
 	uint64_t module = (uint64_t)(declaring->module + 1) << MODULE_SHIFT;
 	const struct mu_indexed_type *type;
 
-	if (place == MU_NO_PLACE || declaring->module >= MODULES_MAX)
+	if (ref == MU_NO_DIE || declaring->module >= MODULES_MAX)
 		return 0;
-	type = mu_debug_index_at(declaring->index, place);
-	return module | (type == NULL ? place : type->place);
+	type = mu_debug_index_at(declaring->index, ref);
+	return module | (type == NULL ? ref : type->ref);
 }
 
 bool
 mu_declaring_die(
     const struct mu_declaring *declaring, mu_declared_id id, Dwarf_Die *die)
 {
-	return mu_debug_entry(declaring->index, id & PLACE_MASK, die);
+	return mu_debug_entry(declaring->index, id & REF_MASK, die);
 }
 
 void
@@ -72,7 +72,7 @@ mu_declaring_define(const struct mu_declaring *declaring, Dwarf_Die *die)
 		found = &index->types[i];
 	}
 	if (found != NULL)
-		mu_debug_entry(declaring->index, found->place, die);
+		mu_debug_entry(declaring->index, found->ref, die);
 }
 
 static void
@@ -90,7 +90,7 @@ write_name(const struct mu_declaring *declaring, Dwarf_Die *die, char *name,
     size_t size, int depth)
 {
 	const struct mu_indexed_type *type = mu_debug_index_at(
-	    declaring->index, mu_debug_place_of(declaring->index, die));
+	    declaring->index, mu_die_ref_of(declaring->index, die));
 	const char *own = dwarf_diename(die);
 	char end[32] = "*";
 	uint64_t whole, element;
@@ -204,7 +204,7 @@ answer_variable(const struct mu_declaring *declaring, uintptr_t address)
 	Dwarf_Die die, type;
 
 	if (found == NULL ||
-	    !mu_debug_entry(declaring->index, found->place, &die) ||
+	    !mu_debug_entry(declaring->index, found->ref, &die) ||
 	    !mu_entry_type(&die, &type))
 		return false;
 	mu_declaring_define(declaring, &type);
@@ -224,7 +224,7 @@ answer_thread(const struct mu_declaring *declaring)
 	size_t i;
 
 	for (i = 0; i < list->count; i++)
-		if (mu_debug_entry(declaring->index, list->list[i].place, &die))
+		if (mu_debug_entry(declaring->index, list->list[i].ref, &die))
 			mu_declaring_variable(declaring, &die, MU_FROM_BEGIN,
 			    (int64_t)list->list[i].address);
 }
@@ -313,7 +313,7 @@ find_named(struct asked *asked, const struct mu_declaring *declaring)
 	    mu_debug_index_named(declaring->index, asked->hash);
 	Dwarf_Die die;
 
-	if (type != NULL && mu_debug_entry(declaring->index, type->place, &die))
+	if (type != NULL && mu_debug_entry(declaring->index, type->ref, &die))
 		asked->found = mu_declaring_id(declaring, &die);
 }
 
@@ -322,7 +322,7 @@ read_entry(const struct asked *asked, const struct mu_declaring *declaring)
 {
 	Dwarf_Die die;
 
-	if (mu_debug_entry(declaring->index, asked->place, &die))
+	if (mu_debug_entry(declaring->index, asked->ref, &die))
 		asked->read(asked->ctx, &die);
 }
 
@@ -440,11 +440,11 @@ mu_declarations_index(struct mu_declarations *declarations, size_t module)
 
 bool
 mu_declarations_entry(struct mu_declarations *declarations, size_t module,
-    mu_debug_place place, void (*read)(void *ctx, Dwarf_Die *die), void *ctx)
+    mu_die_ref ref, void (*read)(void *ctx, Dwarf_Die *die), void *ctx)
 {
 	struct asked asked = { .all = declarations,
 		.module = module,
-		.place = place,
+		.ref = ref,
 		.read = read,
 		.ctx = ctx };
 

@@ -51,10 +51,10 @@ const struct mu_debug_index *mu_declarations_index(
     struct mu_declarations *declarations, size_t module);
 
 /*
- * Call READ with the entry at PLACE of loaded file MODULE, if there is one.
+ * Call READ with the entry REF of loaded file MODULE, if there is one.
  * False: there is no such file, or it is damaged.
  */
 bool mu_declarations_entry(struct mu_declarations *declarations, size_t module,
-    mu_debug_place place, void (*read)(void *ctx, Dwarf_Die *die), void *ctx);
+    mu_die_ref ref, void (*read)(void *ctx, Dwarf_Die *die), void *ctx);
 
 #endif

@@ -42,7 +42,7 @@ mu_entry_is_structure(Dwarf_Die *die)
 }
 
 bool
-mu_entry_member(Dwarf_Die *die, uint64_t *place)
+mu_entry_member(Dwarf_Die *die, uint64_t *offset)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word value = 0;
@@ -56,7 +56,7 @@ mu_entry_member(Dwarf_Die *die, uint64_t *place)
 	if (dwarf_attr(die, DW_AT_data_member_location, &attribute) != NULL &&
 	    dwarf_formudata(&attribute, &value) != 0)
 		return false;
-	*place = value;
+	*offset = value;
 	return value < SIZE_LIMIT;
 }
 

@@ -21,7 +21,7 @@ bool mu_entry_size(Dwarf_Die *die, uint64_t *size);
 bool mu_entry_is_structure(Dwarf_Die *die);
 
 /* Where a member or a base begins; false: a part of a byte, or unknown. */
-bool mu_entry_member(Dwarf_Die *die, uint64_t *place);
+bool mu_entry_member(Dwarf_Die *die, uint64_t *offset);
 
 /* True if the structure DIE has types in it. */
 bool mu_entry_has_types(Dwarf_Die *die);

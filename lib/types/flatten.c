@@ -105,7 +105,7 @@ find_node(const struct mu_declaring *declaring, const struct holder *holder,
 		type = &index->types[i];
 		if (begins(
 			mu_debug_index_text(index, type->name), holder->node) &&
-		    mu_debug_entry(declaring->index, type->place, node) &&
+		    mu_debug_entry(declaring->index, type->ref, node) &&
 		    template_argument(node, 0, &argument) &&
 		    mu_declaring_id(declaring, &argument) == wanted)
 			return true;
@@ -231,17 +231,17 @@ find_member(Dwarf_Die *die, const char *name, Dwarf_Die *type, uint64_t *offset)
 {
 	Dwarf_Die member;
 	const char *own;
-	uint64_t place;
+	uint64_t begin;
 
 	if (dwarf_child(die, &member) != 0)
 		return false;
 	do {
 		own = dwarf_diename(&member);
 		if (dwarf_tag(&member) != DW_TAG_member ||
-		    !mu_entry_member(&member, &place) || own == NULL ||
+		    !mu_entry_member(&member, &begin) || own == NULL ||
 		    (name != NULL && strcmp(own, name) != 0))
 			continue;
-		*offset += place;
+		*offset += begin;
 		return mu_entry_type(&member, type);
 	} while (dwarf_siblingof(&member, &member) == 0);
 	return false;
@@ -377,7 +377,7 @@ flatten_structure(
 	bool was_one = flat->one_of, had_node = flat->has_node;
 	bool was_queue = flat->queue;
 	Dwarf_Die before = flat->node, member, type;
-	uint64_t place;
+	uint64_t begin;
 	int tag;
 
 	if (is_raw(dwarf_diename(die)) && template_argument(die, 0, &type)) {
@@ -398,9 +398,9 @@ flatten_structure(
 			tag = dwarf_tag(&member);
 			if ((tag == DW_TAG_member ||
 				tag == DW_TAG_inheritance) &&
-			    mu_entry_member(&member, &place))
+			    mu_entry_member(&member, &begin))
 				flatten_member(
-				    flat, &member, offset + place, depth);
+				    flat, &member, offset + begin, depth);
 		} while (dwarf_siblingof(&member, &member) == 0);
 	}
 	flat->one_of = was_one;
@@ -503,7 +503,7 @@ is_extended(
 {
 	const struct mu_debug_index *index = declaring->index;
 	const struct mu_indexed_type *type =
-	    mu_debug_index_at(index, mu_debug_place_of(declaring->index, die));
+	    mu_debug_index_at(index, mu_die_ref_of(declaring->index, die));
 	size_t i;
 
 	/* Only containers allocate nodes. */

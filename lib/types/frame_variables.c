@@ -67,20 +67,21 @@ static void
 add_variable(const struct mu_declaring *declaring, Dwarf_Die *die,
     Dwarf_Addr pc, const struct base *base)
 {
-	struct base place = *base;
+	struct base variable = *base;
 	Dwarf_Op operation;
 
 	if (!find_operation(die, DW_AT_location, pc, &operation))
 		return;
 	if (operation.atom == DW_OP_fbreg)
-		place.offset += (int64_t)operation.number;
+		variable.offset += (int64_t)operation.number;
 	else if (operation.atom < DW_OP_breg0 ||
 	    operation.atom > DW_OP_breg31 ||
 	    !register_base(operation.atom - DW_OP_breg0,
-		(int64_t)operation.number, &place))
+		(int64_t)operation.number, &variable))
 		return;
-	if (place.known)
-		mu_declaring_variable(declaring, die, place.from, place.offset);
+	if (variable.known)
+		mu_declaring_variable(
+		    declaring, die, variable.from, variable.offset);
 }
 
 static void
@@ -104,12 +105,12 @@ mu_declaring_locals(const struct mu_declaring *declaring, Dwarf_Addr pc)
 {
 	struct base base = { .known = false };
 	Dwarf_Die *scopes = NULL, unit;
-	mu_debug_place place;
+	mu_die_ref ref;
 	int i, count, tag;
 
 	pc -= declaring->bias;
-	if (!mu_debug_index_unit(declaring->index, pc, &place) ||
-	    !mu_debug_entry(declaring->index, place, &unit))
+	if (!mu_debug_index_unit(declaring->index, pc, &ref) ||
+	    !mu_debug_entry(declaring->index, ref, &unit))
 		return;
 	count = dwarf_getscopes(&unit, pc, &scopes);
 	/* The function is outside of its blocks and what is inlined. */

@@ -35,7 +35,7 @@ list_parts(struct mu_debug_index *index, struct part parts[PARTS])
 	const struct part all[PARTS] = {
 		PART(index->types, index->num_types, &index->max_types),
 		PART(index->slots, index->num_slots, NULL),
-		PART(index->places, index->num_places, &index->max_places),
+		PART(index->dies, index->num_dies, &index->max_dies),
 		PART(index->beginnings, index->num_beginnings,
 		    &index->max_beginnings),
 		PART(index->variables.list, index->variables.count,
@@ -131,8 +131,8 @@ is_sound(const struct mu_debug_index *index)
 			return false;
 		unused += index->slots[i] == 0;
 	}
-	for (i = 0; i < index->num_places; i++)
-		if (index->places[i].type >= index->num_types)
+	for (i = 0; i < index->num_dies; i++)
+		if (index->dies[i].type >= index->num_types)
 			return false;
 	return index->num_slots == 0 || unused > 0;
 }

@@ -130,7 +130,7 @@ fill_number(struct filling *filling, Dwarf_Die *type, size_t offset)
 
 /* Where the member DIE begins; false if it is a part of a byte, or unknown. */
 static bool
-place_of(Dwarf_Die *die, size_t *place)
+member_offset(Dwarf_Die *die, size_t *offset)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word value = 0;
@@ -141,7 +141,7 @@ place_of(Dwarf_Die *die, size_t *place)
 	if (dwarf_attr(die, DW_AT_data_member_location, &attribute) != NULL &&
 	    dwarf_formudata(&attribute, &value) != 0)
 		return false;
-	*place = (size_t)value;
+	*offset = (size_t)value;
 	return value <= STRUCTURE_MAX;
 }
 
@@ -184,7 +184,7 @@ fill_members(
 {
 	bool raw = is_raw(structure);
 	Dwarf_Die member, type;
-	size_t place;
+	size_t begin;
 	int tag;
 
 	if (dwarf_child(structure, &member) != 0)
@@ -199,9 +199,10 @@ fill_members(
 		if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) &&
 		    !dwarf_hasattr(&member, DW_AT_external) &&
 		    !dwarf_hasattr(&member, DW_AT_declaration) &&
-		    place_of(&member, &place) && mu_entry_type(&member, &type))
+		    member_offset(&member, &begin) &&
+		    mu_entry_type(&member, &type))
 			fill_member(
-			    filling, &member, &type, offset + place, depth);
+			    filling, &member, &type, offset + begin, depth);
 	} while (dwarf_siblingof(&member, &member) == 0);
 }
 

@@ -330,7 +330,7 @@ layout_of(struct mu_structures *structures, struct mu_known_structure *known)
 	}
 	filling.type = &filling.index->types[known->type];
 	mu_declarations_entry(structures->declarations, known->module,
-	    filling.type->place, fill_layout, &filling);
+	    filling.type->ref, fill_layout, &filling);
 	if (filling.filled)
 		known->layout = filling.layout;
 	else

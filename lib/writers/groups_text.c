@@ -52,7 +52,7 @@ put_module(const struct mu_out *out, const struct mu_names *names,
 	struct mu_symbol symbol;
 	const char *slash;
 
-	if (!mu_names_find(names, group->place, &symbol)) {
+	if (!mu_names_find(names, group->module_address, &symbol)) {
 		mu_put(out, "blocks of no known module");
 		return;
 	}

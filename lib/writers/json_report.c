@@ -245,7 +245,7 @@ put_group(const struct mu_out *out, const struct mu_groups_at *at, bool known,
 		mu_put(out, ", \"cycle\": ");
 		ok &= put_value(out, mu_json_text(cycle_text));
 	}
-	mu_names_find(names, group->place, &symbol);
+	mu_names_find(names, group->module_address, &symbol);
 	mu_put(out, ", \"key\": ");
 	mu_group_key(&key, at, names);
 	ok &= put_value(out, mu_json_text(key_text));

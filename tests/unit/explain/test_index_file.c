@@ -17,7 +17,7 @@ static struct mu_cache cache;
 static struct mu_debug_id id;
 static struct mu_indexed_type types[TYPES];
 static uint32_t slots[8];
-static struct mu_indexed_place places[TYPES];
+static struct mu_indexed_die dies[TYPES];
 static char texts[] = "\0shop\0Order";
 static struct mu_debug_index index_;
 
@@ -38,9 +38,9 @@ set_up(void)
 			.size = 8 * (i + 1),
 			.around = 1,
 			.name = 6,
-			.place = 100 * (i + 1) };
+			.ref = 100 * (i + 1) };
 		slots[i + 1] = (uint32_t)i + 1;
-		places[i] = (struct mu_indexed_place) { types[i].place, i };
+		dies[i] = (struct mu_indexed_die) { types[i].ref, i };
 	}
 	index_ = (struct mu_debug_index) { .asked = true,
 		.seen = SEEN,
@@ -48,8 +48,8 @@ set_up(void)
 		.num_types = TYPES,
 		.slots = slots,
 		.num_slots = 8,
-		.places = places,
-		.num_places = TYPES,
+		.dies = dies,
+		.num_dies = TYPES,
 		.texts = texts,
 		.num_texts = sizeof(texts) };
 	mu_cache_open(&cache);
@@ -153,11 +153,11 @@ TEST(slots_are_no_power_of_two)
 	ck_assert(!write_and_read(&read));
 }
 
-TEST(a_place_leads_out)
+TEST(a_die_leads_out)
 {
 	struct mu_debug_index read;
 
-	places[1].type = TYPES;
+	dies[1].type = TYPES;
 	ck_assert(!write_and_read(&read));
 }
 

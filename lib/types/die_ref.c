@@ -1,6 +1,7 @@
 /*
- * Places of entries: see debug_index.h. Bits 51 and 50 are the kind; of a split
- * unit bit 49 says that it is in .debug_types, bits 48 to 32 are its number.
+ * References to entries: see debug_index.h. Bits 51 and 50 are the kind; of a
+ * split unit bit 49 says that it is in .debug_types, bits 48 to 32 are its
+ * number.
  */
 #include <dwarf.h>
 #include <stdlib.h>
@@ -9,8 +10,8 @@
 #include "mu/array.h"
 
 #define KIND_SHIFT 50
-#define KIND(place) ((place) >> KIND_SHIFT)
-#define SPLIT_TYPES ((mu_debug_place)1 << 49)
+#define KIND(ref) ((ref) >> KIND_SHIFT)
+#define SPLIT_TYPES ((mu_die_ref)1 << 49)
 #define NUMBER_SHIFT 32
 #define NUMBERS ((size_t)1 << 17)
 
@@ -28,7 +29,7 @@ is_in_types(Dwarf_CU *unit)
 	    version < 5 && (type == DW_UT_type || type == DW_UT_split_type);
 }
 
-static mu_debug_place
+static mu_die_ref
 base_of(const struct mu_debug_index *index, Dwarf_CU *unit)
 {
 	Dwarf *dwarf = dwarf_cu_getdwarf(unit);
@@ -36,20 +37,19 @@ base_of(const struct mu_debug_index *index, Dwarf_CU *unit)
 	size_t i;
 
 	if (dwarf == index->dwarf)
-		return (mu_debug_place)(types ? IN_TYPES : IN_INFO)
-		    << KIND_SHIFT;
+		return (mu_die_ref)(types ? IN_TYPES : IN_INFO) << KIND_SHIFT;
 	for (i = 0; i < index->num_split; i++)
 		if (index->split[i] == dwarf)
-			return (mu_debug_place)IN_SPLIT << KIND_SHIFT |
+			return (mu_die_ref)IN_SPLIT << KIND_SHIFT |
 			    (types ? SPLIT_TYPES : 0) |
-			    (mu_debug_place)i << NUMBER_SHIFT;
+			    (mu_die_ref)i << NUMBER_SHIFT;
 	return dwarf == dwarf_getalt(index->dwarf)
-	    ? (mu_debug_place)IN_SHARED << KIND_SHIFT
-	    : MU_NO_PLACE;
+	    ? (mu_die_ref)IN_SHARED << KIND_SHIFT
+	    : MU_NO_DIE;
 }
 
-mu_debug_place
-mu_debug_place_of(struct mu_debug_index *index, Dwarf_Die *die)
+mu_die_ref
+mu_die_ref_of(struct mu_debug_index *index, Dwarf_Die *die)
 {
 	Dwarf_Off offset = dwarf_dieoffset(die);
 
@@ -57,9 +57,9 @@ mu_debug_place_of(struct mu_debug_index *index, Dwarf_Die *die)
 		index->last_base = base_of(index, die->cu);
 		index->last_unit = die->cu;
 	}
-	if (index->last_base == MU_NO_PLACE || offset >> KIND_SHIFT != 0 ||
+	if (index->last_base == MU_NO_DIE || offset >> KIND_SHIFT != 0 ||
 	    (KIND(index->last_base) == IN_SPLIT && offset >> NUMBER_SHIFT != 0))
-		return MU_NO_PLACE;
+		return MU_NO_DIE;
 	return index->last_base | offset;
 }
 
@@ -94,14 +94,12 @@ open_split(struct mu_debug_index *index, size_t number)
 }
 
 bool
-mu_debug_entry(
-    struct mu_debug_index *index, mu_debug_place place, Dwarf_Die *die)
+mu_debug_entry(struct mu_debug_index *index, mu_die_ref ref, Dwarf_Die *die)
 {
-	const Dwarf_Off offset =
-	    place & (((mu_debug_place)1 << KIND_SHIFT) - 1);
+	const Dwarf_Off offset = ref & (((mu_die_ref)1 << KIND_SHIFT) - 1);
 	Dwarf *dwarf = index->dwarf;
 
-	switch (KIND(place)) {
+	switch (KIND(ref)) {
 	case IN_INFO:
 		return dwarf_offdie(dwarf, offset, die) != NULL;
 	case IN_TYPES:
@@ -115,7 +113,7 @@ mu_debug_entry(
 		    index, (size_t)(offset >> NUMBER_SHIFT) & (NUMBERS - 1));
 		if (dwarf == NULL)
 			return false;
-		return ((place & SPLIT_TYPES) != 0
+		return ((ref & SPLIT_TYPES) != 0
 			       ? dwarf_offdie_types(
 				     dwarf, (uint32_t)offset, die)
 			       : dwarf_offdie(dwarf, (uint32_t)offset, die)) !=
