@@ -26,6 +26,13 @@
 #define MU_RECORDED_VERSION 1
 #define MU_RECORDED_ALIGNED __attribute__((aligned(256)))
 
+/* gcc 15 warns of a string whose array has no room for the NUL. */
+#if defined(__has_attribute) && __has_attribute(nonstring)
+#define MU_NO_NUL __attribute__((nonstring))
+#else
+#define MU_NO_NUL
+#endif
+
 #define MU_SHADOW_SPAN_SHIFT 25 /* a span covers 32 MiB of addresses */
 #define MU_SHADOW_WORD_SHIFT 4  /* a word stands for 16 bytes */
 #define MU_SHADOW_WORDS (1u << (MU_SHADOW_SPAN_SHIFT - MU_SHADOW_WORD_SHIFT))
@@ -225,7 +232,7 @@ enum mu_recorded_flag {
  * .data and .bss are mappings that are searched one by one.
  */
 struct mu_recorded {
-	unsigned char magic[16];
+	unsigned char magic[16] MU_NO_NUL;
 	uint32_t version;
 	uint32_t size;  /* of this struct, bytes */
 	uint32_t flags; /* enum mu_recorded_flag */
