@@ -4,98 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/cli/values.h"
 #include "lib/state/options.h"
 #include "lib/state/options_token.h"
-#include "lib/term/safe_text.h"
 #include "lib/watch/rounds.h"
 
 #define PID_MAX 4194304 /* PID_MAX_LIMIT of Linux, on 64 bits */
 #define FRAMES_MAX 256  /* the limit of malloc_debug */
 #define RETAINED 10     /* holders that are shown by default */
 #define RETAINED_MAX 1000
-#define TIME_MAX_MS (10 * 366 * 86400000ull) /* ten years */
-#define WHY 3        /* blocks of a type that are shown by default */
-#define VALUE_MAX 40 /* longer texts are not numbers */
-#define COMPLAINT_SIZE 512
+#define WHY 3 /* blocks of a type that are shown by default */
 #define MAX_WRITERS 16
-
-/*
- * Numbers, times, sizes and signals are written as in MEMUNREACHABLE_OPTIONS
- * and use its parser. (strtonum(3) would accept "+1" and " 1".)
- */
-
-/* What VALUE's option sets in OPTIONS. */
-static void *
-member(struct mu_cli_options *options, const struct mu_cli_value *value)
-{
-	return (char *)options + value->flag->at;
-}
-
-static enum mu_status
-expected(
-    const struct mu_cli_value *value, const char *words, struct mu_why *why)
-{
-	return mu_why(why, MU_ERR_ARGUMENT, "--%s=%s: expected %s",
-	    value->flag->name, mu_safe_argument(value->text).text, words);
-}
-
-/*
- * Parse the value like that of KEY in MEMUNREACHABLE_OPTIONS. The error there
- * is "...: expected WORDS\n".
- */
-static enum mu_status
-read_shared(const struct mu_cli_value *value, const char *key,
-    struct mu_options *shared, struct mu_why *why)
-{
-	char text[VALUE_MAX + 32], complaint[COMPLAINT_SIZE] = "";
-	struct mu_text warnings = { complaint, sizeof(complaint), 0 };
-	static const char mark[] = ": expected ";
-	const char *given = value->text;
-	char *words;
-
-	/* These would be parsed as more than a value. */
-	if (*given == '\0' || strlen(given) > VALUE_MAX ||
-	    strpbrk(given, ":'\"") != NULL)
-		given = "?";
-	mu_text_format(text, sizeof(text), "%s=%s", key, given);
-	mu_options_parse(shared, text, &warnings);
-	if (warnings.length == 0)
-		return MU_OK;
-	complaint[strcspn(complaint, "\n")] = '\0';
-	words = strstr(complaint, mark);
-	return expected(value,
-	    words != NULL ? words + strlen(mark) : "something else", why);
-}
-
-/*
- * An option that the library has by the same name, except for the dashes;
- * without a value it is "1".
- */
-static enum mu_status
-take_same(struct mu_cli_options *options, const struct mu_cli_value *value,
-    struct mu_why *why)
-{
-	struct mu_cli_value given = *value;
-	size_t i, length = strlen(options->passed_on);
-	enum mu_status status;
-	char key[32];
-
-	mu_text_format(key, sizeof(key), "%s", value->flag->name);
-	for (i = 0; key[i] != '\0'; i++) {
-		if (key[i] == '-')
-			key[i] = '_';
-	}
-	if (given.text == NULL)
-		given.text = "1";
-	status = read_shared(&given, key, &options->library, why);
-	if (status == MU_OK &&
-	    length + strlen(key) + strlen(given.text) + 3 <
-		sizeof(options->passed_on))
-		mu_text_format(options->passed_on + length,
-		    sizeof(options->passed_on) - length, ":%s=%s", key,
-		    given.text);
-	return status;
-}
 
 /* take_KEY() reads an option that has another name there, into options->TO. */
 #define TAKE_SHARED(key, to)                                             \
@@ -106,7 +25,7 @@ take_same(struct mu_cli_options *options, const struct mu_cli_value *value,
 		enum mu_status status;                                   \
                                                                          \
 		mu_options_default(&shared);                             \
-		status = read_shared(value, #key, &shared, why);         \
+		status = mu_cli_read_shared(value, #key, &shared, why);  \
 		options->to = shared.key;                                \
 		return status;                                           \
 	}
@@ -117,28 +36,6 @@ TAKE_SHARED(max_leaks, limit)
 TAKE_SHARED(max_memory, max_memory)
 TAKE_SHARED(signal, signal)
 TAKE_SHARED(workers, workers)
-
-/* Accept one of the words at NAMES, which end with NULL. */
-static enum mu_status
-take_word(const struct mu_cli_value *value, const char *const *names,
-    unsigned *choice, struct mu_why *why)
-{
-	char list[160] = "";
-	struct mu_text text = { list, sizeof(list), 0 };
-	unsigned i;
-
-	for (i = 0; names[i] != NULL; i++) {
-		if (strcmp(value->text, names[i]) == 0) {
-			*choice = i;
-			return MU_OK;
-		}
-		if (i > 0)
-			mu_text_add(
-			    &text, names[i + 1] != NULL ? ", " : " or ");
-		mu_text_add(&text, "%s", names[i]);
-	}
-	return expected(value, list, why);
-}
 
 #define PAGE_HOLDERS 50 /* of --format=html, unless --retained says */
 
@@ -162,7 +59,7 @@ take_format(struct mu_cli_options *options, const struct mu_cli_value *value,
 
 	for (i = 0; i < MAX_WRITERS && mu_writers[i] != NULL; i++)
 		names[i] = mu_writers[i]->name;
-	status = take_word(value, names, &choice, why);
+	status = mu_cli_take_word(value, names, &choice, why);
 	options->writer = mu_writers[choice];
 	ask_for(options, options->writer);
 	return status;
@@ -194,18 +91,9 @@ take_report(struct mu_cli_options *options, const struct mu_cli_value *value,
 		};
 		return MU_OK;
 	}
-	return expected(value,
+	return mu_cli_expected(value,
 	    "a format as of --format and a file, such as sarif:leaks.sarif",
 	    why);
-}
-
-/* The member is an enum whose values are the indices of the words. */
-static enum mu_status
-take_choice(struct mu_cli_options *options, const struct mu_cli_value *value,
-    struct mu_why *why)
-{
-	return take_word(
-	    value, value->flag->words, member(options, value), why);
 }
 
 static enum mu_status
@@ -214,20 +102,10 @@ take_unchecked(struct mu_cli_options *options, const struct mu_cli_value *value,
 {
 	unsigned choice = 0;
 	enum mu_status status =
-	    take_word(value, value->flag->words, &choice, why);
+	    mu_cli_take_word(value, value->flag->words, &choice, why);
 
 	options->unchecked_ok = choice == 1;
 	return status;
-}
-
-/* Without a value. */
-static enum mu_status
-take_true(struct mu_cli_options *options, const struct mu_cli_value *value,
-    struct mu_why *why)
-{
-	(void)why;
-	*(bool *)member(options, value) = true;
-	return MU_OK;
 }
 
 static bool
@@ -250,7 +128,7 @@ take_name(struct mu_cli_options *options, const struct mu_cli_value *value,
     bool unit, struct mu_why *why)
 {
 	if (value->text[0] == '\0' || strchr(value->text, '/') != NULL)
-		return expected(value,
+		return mu_cli_expected(value,
 		    unit ? "the name of a unit of systemd, such as"
 			   " served.service"
 			 : "the number or the name of a process, such as 4711"
@@ -281,7 +159,7 @@ take_pid(struct mu_cli_options *options, const struct mu_cli_value *value,
 				  : is_name(value->text))
 		return take_name(options, value, false, why);
 	if (!mu_token_number(token, PID_MAX, &pid) || pid == 0)
-		return expected(
+		return mu_cli_expected(
 		    value, "the number of a process, such as 4711", why);
 	if (options->watch.search.name != NULL)
 		return mu_why(why, MU_ERR_ARGUMENT, "one process at a time");
@@ -312,7 +190,8 @@ take_frames(struct mu_cli_options *options, const struct mu_cli_value *value,
 		return MU_OK;
 	token = (struct mu_token) { value->text, strlen(value->text) };
 	if (!mu_token_number(token, FRAMES_MAX, &frames) || frames == 0)
-		return expected(value, "a number of frames, 1 to 256", why);
+		return mu_cli_expected(
+		    value, "a number of frames, 1 to 256", why);
 	options->frames = frames;
 	return MU_OK;
 }
@@ -331,7 +210,7 @@ take_sizes(struct mu_cli_options *options, const struct mu_cli_value *value,
 			strlen(value->text + length + 1) };
 	if (!mu_token_number(least, SIZE_MAX, &min) ||
 	    !mu_token_number(most, SIZE_MAX, &max) || min == 0 || max < min)
-		return expected(value,
+		return mu_cli_expected(value,
 		    "bytes, such as 24, or from least to most, such as"
 		    " 24-4096",
 		    why);
@@ -351,7 +230,7 @@ take_retained(struct mu_cli_options *options, const struct mu_cli_value *value,
 	if (value->text != NULL) {
 		token = (struct mu_token) { value->text, strlen(value->text) };
 		if (!mu_token_number(token, RETAINED_MAX, &count) || count == 0)
-			return expected(value,
+			return mu_cli_expected(value,
 			    "how many of the largest holders, 1 to 1000", why);
 	}
 	options->explain.retained = count;
@@ -405,73 +284,10 @@ take_why(struct mu_cli_options *options, const struct mu_cli_value *value,
 	}
 	if (is_type(value->text, &explain->why_type, &explain->why_count))
 		return MU_OK;
-	return expected(value,
+	return mu_cli_expected(value,
 	    "the address of a block, such as 55d0c8a02b0, or a type, such as"
 	    " Session or 10:Session",
 	    why);
-}
-
-static enum mu_status
-read_file_name(
-    const struct mu_cli_value *value, const char **file, struct mu_why *why)
-{
-	if (value->text[0] == '\0')
-		return expected(value, "the name of a file", why);
-	*file = value->text;
-	return MU_OK;
-}
-
-static enum mu_status
-take_file(struct mu_cli_options *options, const struct mu_cli_value *value,
-    struct mu_why *why)
-{
-	return read_file_name(value, member(options, value), why);
-}
-
-/* 60, 60s, 500ms, 5m, 1h, 2d: milliseconds, at least one. */
-static enum mu_status
-take_time(struct mu_cli_options *options, const struct mu_cli_value *value,
-    struct mu_why *why)
-{
-	uint64_t *ms = member(options, value);
-	static const struct {
-		const char *suffix;
-		uint64_t ms;
-	} units[] = {
-		{ "", 1000 },
-		{ "s", 1000 },
-		{ "ms", 1 },
-		{ "m", 60 * 1000 },
-		{ "h", 60 * 60 * 1000 },
-		{ "d", 24 * 60 * 60 * 1000 },
-	};
-	struct mu_token token = { value->text, strlen(value->text) };
-	uint64_t number;
-	size_t i;
-
-	if (mu_token_take_number(&token, &number) && number > 0) {
-		for (i = 0; i < sizeof(units) / sizeof(*units); i++)
-			if (strcmp(token.text, units[i].suffix) == 0 &&
-			    number <= TIME_MAX_MS / units[i].ms) {
-				*ms = number * units[i].ms;
-				return MU_OK;
-			}
-	}
-	return expected(value, "a time, such as 60s, 500ms, 5m, 1h or 2d", why);
-}
-
-static enum mu_status
-take_count(struct mu_cli_options *options, const struct mu_cli_value *value,
-    struct mu_why *why)
-{
-	size_t *count = member(options, value);
-	struct mu_token token = { value->text, strlen(value->text) };
-	uint64_t number;
-
-	if (!mu_token_number(token, SIZE_MAX, &number) || number == 0)
-		return expected(value, "a number, 1 or more", why);
-	*count = number;
-	return MU_OK;
 }
 
 static enum mu_status
@@ -482,7 +298,8 @@ take_rounds(struct mu_cli_options *options, const struct mu_cli_value *value,
 	uint64_t number;
 
 	if (!mu_token_number(token, MU_ROUNDS_MOST, &number) || number == 0)
-		return expected(value, "a number of rounds, 1 to 95", why);
+		return mu_cli_expected(
+		    value, "a number of rounds, 1 to 95", why);
 	options->watch.rounds = number;
 	return MU_OK;
 }
@@ -498,7 +315,7 @@ take_log(struct mu_cli_options *options, const struct mu_cli_value *value,
 	if (options->log != NULL)
 		return mu_why(why, MU_ERR_ARGUMENT,
 		    "--symbolize takes one file at a time");
-	return read_file_name(value, &options->log, why);
+	return mu_cli_read_file_name(value, &options->log, why);
 }
 
 /* It implies --children. */
@@ -508,7 +325,7 @@ take_program(struct mu_cli_options *options, const struct mu_cli_value *value,
 {
 	/* It is passed on in the library's options. */
 	if (value->text[0] == '\0' || strpbrk(value->text, "'/") != NULL)
-		return expected(value,
+		return mu_cli_expected(value,
 		    "the name of a program, or a pattern such as 'test_*'",
 		    why);
 	options->only_program = value->text;
@@ -521,7 +338,7 @@ static enum mu_status
 take_diff(struct mu_cli_options *options, const struct mu_cli_value *value,
     struct mu_why *why)
 {
-	return read_file_name(value,
+	return mu_cli_read_file_name(value,
 	    options->diff_before == NULL ? &options->diff_before
 					 : &options->diff_after,
 	    why);
@@ -534,7 +351,7 @@ take_round(struct mu_cli_options *options, const struct mu_cli_value *value,
 	options->watch.round = value->text;
 	return value->text[0] != '\0'
 	    ? MU_OK
-	    : expected(value, "a command for the shell", why);
+	    : mu_cli_expected(value, "a command for the shell", why);
 }
 
 static const char *const stops[] = { "auto", "fork", "read", NULL };
@@ -566,72 +383,80 @@ static const char *const by[] = { "block", "stack", "shape", "type", "module",
 const struct mu_cli_flag mu_cli_flags[] = {
 	{ "pid", REQ, P | D | W, .take = take_pid, .letter = 'p' },
 	{ "unit", REQ, W, .take = take_unit },
-	{ "core", REQ, C, .take = take_file, AT(core) },
-	{ "exe", REQ, C | L, .take = take_file, AT(exe) },
-	{ "sysroot", REQ, C, .take = take_file, AT(sysroot) },
+	{ "core", REQ, C, .take = mu_cli_take_file, AT(core) },
+	{ "exe", REQ, C | L, .take = mu_cli_take_file, AT(exe) },
+	{ "sysroot", REQ, C, .take = mu_cli_take_file, AT(sysroot) },
 	{ "doctor", OPT, D, .take = take_doctor },
-	{ "stop", REQ, P | W, .take = take_choice, AT(stop), .words = stops },
+	{ "stop", REQ, P | W, .take = mu_cli_take_choice, AT(stop),
+	    .words = stops },
 	{ "timeout", REQ, CHECKED | W, .take = take_timeout },
 	{ "max-pause", REQ, P | X | D | W, .take = take_max_pause },
 	{ "limit", REQ, CHECKED | H | F | L, .take = take_max_leaks },
-	{ "by", REQ, CHECKED | W, .take = take_choice, AT(by), .words = by },
-	{ "contents", NO, CHECKED, .take = take_true, AT(contents) },
+	{ "by", REQ, CHECKED | W, .take = mu_cli_take_choice, AT(by),
+	    .words = by },
+	{ "contents", NO, CHECKED, .take = mu_cli_take_true, AT(contents) },
 	{ "format", REQ, CHECKED | W, .take = take_format },
 	{ "report", REQ, CHECKED, .take = take_report },
-	{ "source-root", REQ, CHECKED, .take = take_file, AT(source_root) },
-	{ "output", REQ, ALL | W, .take = take_file, AT(output),
+	{ "source-root", REQ, CHECKED, .take = mu_cli_take_file,
+	    AT(source_root) },
+	{ "output", REQ, ALL | W, .take = mu_cli_take_file, AT(output),
 	    .letter = 'o' },
-	{ "quiet", NO, ALL | S | W, .take = take_true, AT(quiet),
+	{ "quiet", NO, ALL | S | W, .take = mu_cli_take_true, AT(quiet),
 	    .letter = 'q' },
-	{ "color", REQ, ALL | S | W, .take = take_choice, AT(color),
+	{ "color", REQ, ALL | S | W, .take = mu_cli_take_choice, AT(color),
 	    .words = colors },
 	{ "signal", REQ, X, .take = take_signal },
-	{ "children", NO, X, .take = take_true, AT(children) },
+	{ "children", NO, X, .take = mu_cli_take_true, AT(children) },
 	{ "only-program", REQ, X, .take = take_program },
 	{ "unchecked", REQ, X, .take = take_unchecked, .words = unchecked },
 	{ "backtrace", OPT, X, .take = take_frames },
 	{ "backtrace-size", REQ, X, .take = take_sizes },
 	{ "retained", OPT, CHECKED, .take = take_retained },
 	{ "why", REQ, CHECKED, .take = take_why },
-	{ "all", NO, CHECKED, .take = take_true, AT(explain.all) },
-	{ "in-use", NO, CHECKED, .take = take_true, AT(explain.in_use) },
-	{ "since", REQ, P | C | K, .take = take_file, AT(since) },
-	{ "baseline", REQ, CHECKED, .take = take_file, AT(baseline) },
-	{ "write-baseline", REQ, CHECKED, .take = take_file,
+	{ "all", NO, CHECKED, .take = mu_cli_take_true, AT(explain.all) },
+	{ "in-use", NO, CHECKED, .take = mu_cli_take_true, AT(explain.in_use) },
+	{ "since", REQ, P | C | K, .take = mu_cli_take_file, AT(since) },
+	{ "baseline", REQ, CHECKED, .take = mu_cli_take_file, AT(baseline) },
+	{ "write-baseline", REQ, CHECKED, .take = mu_cli_take_file,
 	    AT(write_baseline) },
-	{ "suppressions", REQ, CHECKED, .take = take_file, AT(suppressions) },
-	{ "write-suppressions", REQ, CHECKED, .take = take_file,
+	{ "suppressions", REQ, CHECKED, .take = mu_cli_take_file,
+	    AT(suppressions) },
+	{ "write-suppressions", REQ, CHECKED, .take = mu_cli_take_file,
 	    AT(write_suppressions) },
-	{ "only-module", REQ, CHECKED, .take = take_file, AT(only_module) },
-	{ "only-function", REQ, CHECKED, .take = take_file, AT(only_function) },
-	{ "core-out", REQ, P | X, .take = take_file, AT(core_out) },
-	{ "save", REQ, P | C | X, .take = take_file, AT(save) },
+	{ "only-module", REQ, CHECKED, .take = mu_cli_take_file,
+	    AT(only_module) },
+	{ "only-function", REQ, CHECKED, .take = mu_cli_take_file,
+	    AT(only_function) },
+	{ "core-out", REQ, P | X, .take = mu_cli_take_file, AT(core_out) },
+	{ "save", REQ, P | C | X, .take = mu_cli_take_file, AT(save) },
 	{ "max-memory", REQ, CHECKED | W, .take = take_max_memory },
 	{ "workers", REQ, CHECKED | W, .take = take_workers },
-	{ "confirm", NO, P | X | W, .take = take_same },
-	{ "pointer-mask", REQ, REACH, .take = take_same },
-	{ "use-unaligned", OPT, REACH, .take = take_same },
-	{ "use-globals", OPT, REACH, .take = take_same },
-	{ "use-stacks", OPT, REACH, .take = take_same },
-	{ "use-registers", OPT, REACH, .take = take_same },
-	{ "use-tls", OPT, REACH, .take = take_same },
-	{ "use-root-regions", OPT, REACH, .take = take_same },
-	{ "heap-dump", REQ, H, .take = take_file, AT(heap_dump) },
+	{ "confirm", NO, P | X | W, .take = mu_cli_take_same },
+	{ "pointer-mask", REQ, REACH, .take = mu_cli_take_same },
+	{ "use-unaligned", OPT, REACH, .take = mu_cli_take_same },
+	{ "use-globals", OPT, REACH, .take = mu_cli_take_same },
+	{ "use-stacks", OPT, REACH, .take = mu_cli_take_same },
+	{ "use-registers", OPT, REACH, .take = mu_cli_take_same },
+	{ "use-tls", OPT, REACH, .take = mu_cli_take_same },
+	{ "use-root-regions", OPT, REACH, .take = mu_cli_take_same },
+	{ "heap-dump", REQ, H, .take = mu_cli_take_file, AT(heap_dump) },
 	{ "diff", REQ, F, .take = take_diff },
-	{ "leaktracer", REQ, L, .take = take_file, AT(leaktracer) },
-	{ "symbols", REQ, H | F | L | S, .take = take_file, AT(symbols) },
+	{ "leaktracer", REQ, L, .take = mu_cli_take_file, AT(leaktracer) },
+	{ "symbols", REQ, H | F | L | S, .take = mu_cli_take_file,
+	    AT(symbols) },
 	{ "symbolize", OPT, S, .take = take_log },
-	{ "html", REQ, H | F | W, .take = take_file, AT(html) },
-	{ "every", REQ, W, .take = take_time, AT(watch.every_ms) },
-	{ "duration", REQ, W, .take = take_time, AT(watch.duration_ms) },
-	{ "count", REQ, W, .take = take_count, AT(watch.count) },
+	{ "html", REQ, H | F | W, .take = mu_cli_take_file, AT(html) },
+	{ "every", REQ, W, .take = mu_cli_take_time, AT(watch.every_ms) },
+	{ "duration", REQ, W, .take = mu_cli_take_time, AT(watch.duration_ms) },
+	{ "count", REQ, W, .take = mu_cli_take_count, AT(watch.count) },
 	{ "round", REQ, W, .take = take_round },
 	{ "rounds", REQ, W, .take = take_rounds },
-	{ "csv", REQ, W, .take = take_file, AT(watch.csv) },
-	{ "from", REQ, W, .take = take_file, AT(watch.from) },
-	{ "prometheus", REQ, W, .take = take_file, AT(watch.prometheus) },
-	{ "stale", REQ, W, .take = take_time, AT(watch.stale_ms) },
-	{ "syslog", NO, W, .take = take_true, AT(watch.syslog) },
+	{ "csv", REQ, W, .take = mu_cli_take_file, AT(watch.csv) },
+	{ "from", REQ, W, .take = mu_cli_take_file, AT(watch.from) },
+	{ "prometheus", REQ, W, .take = mu_cli_take_file,
+	    AT(watch.prometheus) },
+	{ "stale", REQ, W, .take = mu_cli_take_time, AT(watch.stale_ms) },
+	{ "syslog", NO, W, .take = mu_cli_take_true, AT(watch.syslog) },
 	{ "help", OPT, ~0u, .letter = 'h' },
 	{ "version", NO, ~0u, .letter = 'V' },
 	{ .name = NULL },
