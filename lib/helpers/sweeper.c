@@ -10,18 +10,10 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "heapwalk/memory/forked.h"
-#include "heapwalk/memory/self.h"
-#include "heapwalk/memory/shared.h"
-#include "heapwalk/memory/userfaults.h"
-#include "heapwalk/refer/moved.h"
-#include "heapwalk/refer/referrers.h"
-#include "heapwalk/subject/dynamic_symbols.h"
 #include "lib/helpers/image.h"
 #include "lib/helpers/image_drop.h"
-#include "lib/helpers/search.h"
+#include "lib/helpers/sweep.h"
 #include "lib/helpers/sweeper_limits.h"
-#include "lib/helpers/worker_threads.h"
 #include "lib/pipe/answer.h"
 #include "lib/pipe/candidates.h"
 #include "lib/report/recorder_here.h"
@@ -29,14 +21,10 @@
 #include "lib/state/gap_sync.h"
 #include "lib/state/image.h"
 #include "lib/state/library.h"
-#include "mu/procfs.h"
 #include "mu/sort.h"
 #include "mu/sys.h"
-#include "mu/text.h"
 #include "ptrace/live/kernel_values.h"
-#include "ptrace/live/sharer.h"
 #include "ptrace/live/snapshot.h"
-#include "ptrace/remote/alternate_stacks.h"
 
 /*
  * Bytes of entries that fit into any pipe after the header: it may have a
@@ -45,20 +33,6 @@
 #define ANSWER_AT_ONCE ((size_t)2048)
 
 #define QUICK_BYTES ((size_t)16 << 20) /* searched in 6 ms mostly */
-
-/* The whole search: later steps may add what is missing. */
-struct sweep {
-	struct mu_search search;
-	struct mu_memory_self self;
-	struct mu_pages *pages; /* which are large */
-	struct mu_arena tables;
-	struct mu_worker_threads threads;
-	struct mu_referrers referrers; /* if references were asked for */
-	void *stacks; /* stacks of threads, if they must not be mapped in an
-			 image */
-	const struct mu_in_place_calls *calls; /* in place only; no log then */
-	size_t missing; /* pages that a fork left out and that are missing */
-};
 
 struct own_ranges {
 	struct mu_range *ranges;
@@ -146,7 +120,7 @@ own_memory_list(struct mu_image *image, struct mu_arena *tables)
 }
 
 static void
-describe(struct mu_image *image, struct sweep *sweep)
+describe(struct mu_image *image, struct mu_sweep *sweep)
 {
 	struct mu_snapshot *snap = &image->snap;
 
@@ -175,7 +149,7 @@ wanted_workers(const struct mu_image *image)
 }
 
 static enum mu_status
-look_at_memory(struct mu_image *image, struct sweep *sweep)
+look_at_memory(struct mu_image *image, struct mu_sweep *sweep)
 {
 	struct mu_snapshot *snap = &image->snap;
 
@@ -192,7 +166,7 @@ look_at_memory(struct mu_image *image, struct sweep *sweep)
  * that is missing in this image (MADV_DONTFORK).
  */
 static enum mu_status
-open_image(struct mu_image *image, struct sweep *sweep)
+open_image(struct mu_image *image, struct mu_sweep *sweep)
 {
 	enum mu_status status;
 
@@ -227,7 +201,7 @@ open_image(struct mu_image *image, struct sweep *sweep)
  * program was stopped, and is still valid.
  */
 static enum mu_status
-open_in_place(struct mu_image *image, struct sweep *sweep)
+open_in_place(struct mu_image *image, struct mu_sweep *sweep)
 {
 	const struct mu_threads none = { .pid = image->job.pid };
 	struct mu_snapshot *snap = &image->snap;
@@ -333,7 +307,7 @@ log_usage(const struct mu_log *log, const struct mu_heap_usage *usage)
 }
 
 static void
-find_referrers(struct mu_image *image, struct sweep *sweep)
+find_referrers(struct mu_image *image, struct mu_sweep *sweep)
 {
 	struct mu_search *search = &sweep->search;
 	struct mu_why why = { .text = "" };
@@ -346,14 +320,14 @@ find_referrers(struct mu_image *image, struct sweep *sweep)
 }
 
 static enum mu_status
-open_memory(struct mu_image *image, struct sweep *sweep)
+open_memory(struct mu_image *image, struct mu_sweep *sweep)
 {
 	return image->in_place ? open_in_place(image, sweep)
 			       : open_image(image, sweep);
 }
 
 static void
-sweep_memory(struct mu_image *image, struct sweep *sweep)
+sweep_memory(struct mu_image *image, struct mu_sweep *sweep)
 {
 	struct mu_search *search = &sweep->search;
 
@@ -391,169 +365,6 @@ sweep_memory(struct mu_image *image, struct sweep *sweep)
 		log_usage(&image->job.log, &search->heap.usage);
 }
 
-static void
-note_skipped(struct mu_image *image, struct sweep *sweep)
-{
-	size_t skipped =
-	    image->snap.memory.skipped_pages - image->snap.memory.closed_pages;
-	struct mu_search *search = &sweep->search;
-
-	/* The image is not used any further. */
-	if (skipped == 0 || !mu_status_usable(search->status))
-		return;
-	mu_log(&image->job.log, MU_LOG_WARNING,
-	    "%zu pages skipped due to segfaults", skipped);
-	if (search->status == MU_OK && skipped > sweep->missing)
-		search->status = mu_why(&search->why, MU_PARTIAL,
-		    "%zu readable pages could not be read", skipped);
-	else if (search->status == MU_OK)
-		search->status = mu_why(&search->why, MU_PARTIAL,
-		    "%zu pages that a fork leaves out (MADV_DONTFORK,"
-		    " MADV_WIPEONFORK) were too many to be copied",
-		    skipped);
-}
-
-static bool
-anything_lost(const struct mu_image *image, const struct sweep *sweep)
-{
-	return image->query.references ? sweep->referrers.total == 0
-				       : sweep->search.leaks.num_leaks > 0;
-}
-
-/*
- * A block may look lost because only memory that fork has cleared in this image
- * refers to it. That memory may be part of the heap, too.
- */
-static void
-note_wiped(struct mu_image *image, struct sweep *sweep)
-{
-	struct mu_search *search = &sweep->search;
-	bool candidate = search->status == MU_ERR_HEAP_INCONSISTENT ||
-	    (mu_status_usable(search->status) && anything_lost(image, sweep));
-
-	if (candidate && mu_gap_sync_wiped(image) && search->status == MU_OK)
-		search->status = mu_why(&search->why, MU_PARTIAL,
-		    "memory under MADV_WIPEONFORK could not be scanned");
-}
-
-/*
- * A pointer that moves within memory that changes during the search may be
- * missed.
- */
-static void
-note_changing(struct mu_image *image, struct sweep *sweep)
-{
-	struct mu_search *search = &sweep->search;
-
-	if (search->status == MU_OK && image->uncopied.changing > 0 &&
-	    anything_lost(image, sweep))
-		search->status = mu_why(&search->why, MU_PARTIAL,
-		    "%zu MiB of shared memory could not be copied during the"
-		    " stop: what only they refer to may be among these",
-		    (image->uncopied.changing + 0xfffff) >> 20);
-}
-
-static int
-open_of_original(const struct mu_image *image, const char *name)
-{
-	char path[40];
-
-	mu_text_format(path, sizeof(path), "/proc/%d/%s", image->job.pid, name);
-	return mu_procfs_open(path, O_RDONLY);
-}
-
-/*
- * The memory of the program itself shows what others store there; the image has
- * a copy. It cannot be opened everywhere.
- */
-static void
-note_moved(struct mu_image *image, struct sweep *sweep)
-{
-	struct mu_moved_source source = {
-		.except = mu_gap_sync_range(image),
-	};
-	struct mu_search *search = &sweep->search;
-
-	if (search->status != MU_OK || image->query.references ||
-	    !anything_lost(image, sweep) ||
-	    !mu_shared_any(
-		image->snap.mappings, image->snap.num_mappings, source.except))
-		return;
-	source.memory = open_of_original(image, "mem");
-	source.pagemap = open_of_original(image, "pagemap");
-	if (source.memory >= 0 && source.pagemap >= 0 &&
-	    mu_moved_since(
-		&image->snap, &search->heap.blocks, &source, &image->job.arena))
-		search->status =
-		    mu_why(&search->why, MU_PARTIAL, MU_MOVED_WORDS);
-	mu_sys_close(&source.memory);
-	mu_sys_close(&source.pagemap);
-}
-
-/* The collector shares the memory, too, and may still exist. */
-static void
-note_sharer(struct mu_image *image, struct sweep *sweep)
-{
-	struct mu_search *search = &sweep->search;
-
-	if (search->status == MU_OK && !image->stop.alone &&
-	    anything_lost(image, sweep))
-		search->status = mu_sharer_note(
-		    image->job.pid, image->stop.collector, &search->why);
-}
-
-/* No filter forbids a call in place. */
-static bool
-may_miss(const struct mu_image *image)
-{
-	return !image->in_place || mu_range_size(image->own_stack) == 0 ||
-	    !mu_userfaults_none(&image->snap, image->own_stack.begin,
-		&mu_library.userfaults_told);
-}
-
-static void
-note_missing(struct mu_image *image, struct sweep *sweep)
-{
-	struct mu_search *search = &sweep->search;
-
-	if (search->status == MU_OK && anything_lost(image, sweep) &&
-	    may_miss(image))
-		search->status =
-		    mu_forked_note_missing(image->job.pid, &search->why);
-}
-
-static bool
-large_lost(const struct mu_image *image, const struct sweep *sweep)
-{
-	const struct mu_referrers *referrers = &sweep->referrers;
-
-	if (image->query.references)
-		return referrers->total == 0 &&
-		    mu_range_size(referrers->target) >= MU_ALTERNATE_STACK_MIN;
-	return mu_blocks_unmarked_of(
-	    &sweep->search.heap.blocks, MU_ALTERNATE_STACK_MIN);
-}
-
-/* A leaked block may be a thread's alternate signal stack. */
-static void
-note_stacks(struct mu_image *image, struct sweep *sweep)
-{
-	struct mu_search *search = &sweep->search;
-
-	if (!mu_status_usable(search->status) || image->stop.alone ||
-	    !anything_lost(image, sweep) || !large_lost(image, sweep) ||
-	    !mu_may_import(&image->snap, "sigaltstack"))
-		return;
-	if (mu_gap_sync_request_stacks(image, &search->why))
-		search->status = MU_ERR_TIMEOUT;
-	else if (search->status == MU_OK && image->stop.unasked > 0)
-		search->status = mu_why(&search->why, MU_PARTIAL,
-		    "the alternate signal stacks of %zu threads, which may be"
-		    " among these, are not known" MU_CURE
-		    "stop=signal tells them",
-		    image->stop.unasked);
-}
-
 static bool
 sends_candidates(const struct mu_image *image)
 {
@@ -561,7 +372,7 @@ sends_candidates(const struct mu_image *image)
 }
 
 static bool
-send(struct mu_image *image, const struct sweep *sweep)
+send(struct mu_image *image, const struct mu_sweep *sweep)
 {
 	const struct mu_search *search = &sweep->search;
 	enum mu_status status = search->status;
@@ -595,7 +406,7 @@ mu_sweeper_in_place(const struct mu_image *shared, void *memory, size_t size,
 {
 	struct mu_image image = *shared; /* a copy, so that changes stay ours */
 	struct mu_pages pages;
-	struct sweep sweep = { .pages = &pages };
+	struct mu_sweep sweep = { .pages = &pages };
 	size_t bytes, stacks;
 
 	stacks = wanted_workers(&image) == 1 ? 0 : MU_WORKERS_STACKS;
@@ -605,7 +416,7 @@ mu_sweeper_in_place(const struct mu_image *shared, void *memory, size_t size,
 	sweep.calls = calls;
 	mu_arena_open_on(&sweep.tables, (char *)memory + stacks, size - stacks);
 	sweep_memory(&image, &sweep);
-	note_missing(&image, &sweep);
+	mu_sweep_note_missing(&image, &sweep);
 	if (sweep.search.status != MU_OK)
 		return false;
 	/* Waking the program takes as long as a small search. */
@@ -620,7 +431,7 @@ void
 mu_sweeper(struct mu_image *image)
 {
 	struct mu_pages pages;
-	struct sweep sweep = { .pages = &pages };
+	struct mu_sweep sweep = { .pages = &pages };
 	bool sent;
 
 	mu_sweeper_begin(image);
@@ -630,13 +441,7 @@ mu_sweeper(struct mu_image *image)
 	mu_log(&image->job.log, MU_LOG_DEBUG,
 	    "tables: %zu KiB of at most %zu KiB", sweep.tables.used / 1024,
 	    sweep.tables.limit / 1024);
-	note_skipped(image, &sweep);
-	note_wiped(image, &sweep);
-	note_changing(image, &sweep);
-	note_moved(image, &sweep);
-	note_stacks(image, &sweep);
-	note_sharer(image, &sweep);
-	note_missing(image, &sweep);
+	mu_sweep_note_all(image, &sweep);
 	sent = send(image, &sweep);
 	mu_image_drop(image);
 	mu_sys_exit(sent ? 0 : 3);
