@@ -160,7 +160,7 @@ TEST_LOOP(request_fails, 0, 4)
 {
 	bool in_sweeper = _i % 2 == 1;
 	void *at = mmap(NULL, sizeof(*plan), PROT_READ | PROT_WRITE,
-	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	ck_assert_ptr_ne(at, MAP_FAILED);
 	mu_library.options.stop = _i < 2 ? MU_STOP_PTRACE : MU_STOP_SIGNAL;

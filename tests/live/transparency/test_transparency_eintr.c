@@ -163,10 +163,19 @@ effect_of(const struct sitter *sitter, int returned)
 	return sitter->error == EINTR ? EINTR_SEEN : OTHER;
 }
 
-/* Shared by the process that waits and the one that checks it. */
-static struct {
-	int ready, done;
-} * shared;
+/*
+ * The process that waits writes to it. Not memory that both share: for that
+ * each pass would nap (heapwalk/refer/moved.c).
+ */
+static int ready[2];
+static volatile sig_atomic_t done;
+
+static void
+on_alarm(int signo)
+{
+	(void)signo;
+	done = 1;
+}
 
 /*
  * The first thread is in its own code, so that the copy is made by the one that
@@ -175,8 +184,8 @@ static struct {
 static void
 await_check(void)
 {
-	transparency_set(&shared->ready, 1);
-	while (transparency_get(&shared->done) == 0)
+	ck_assert_int_eq(write(ready[1], "", 1), 1);
+	while (!done)
 		continue;
 }
 
@@ -191,20 +200,15 @@ check(pid_t pid)
 		.limit = 1,
 	};
 	struct mu_report answer;
-	siginfo_t info;
+	char byte;
 
-	do {
-		usleep(300);
-		info.si_pid = 0;
-		waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT);
-	} while (transparency_get(&shared->ready) == 0 && info.si_pid == 0);
-	if (info.si_pid != 0)
+	if (read(ready[0], &byte, 1) != 1)
 		return;
 	mu_check_process(&check, &answer);
 	ck_assert_msg(answer.info.status == MEMUNREACHABLE_COMPLETE,
 	    "check: %s", answer.info.reason);
 	mu_check_release(&answer);
-	transparency_set(&shared->done, 1);
+	ck_assert_int_eq(syscall(SYS_tgkill, pid, pid, SIGALRM), 0);
 }
 
 /* It may be an alternate signal stack, so each thread is asked for its own. */
@@ -246,6 +250,8 @@ measure_and_exit(const struct row *row, int how)
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	sigaction(SIGUSR1, &action, NULL);
+	action.sa_handler = on_alarm;
+	sigaction(SIGALRM, &action, NULL);
 	lose_a_large_block();
 	if (!row->get())
 		_exit(UNKNOWN);
@@ -264,13 +270,15 @@ measure(const struct row *row, int how)
 	pid_t pid;
 	int status;
 
-	shared->ready = shared->done = 0;
+	ck_assert_int_eq(pipe2(ready, O_CLOEXEC), 0);
 	pid = fork();
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0)
 		measure_and_exit(row, how);
+	close(ready[1]);
 	if (how == BY_CHECK)
 		check(pid);
+	close(ready[0]);
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) <= UNKNOWN,
 	    "%s ended with wait status %#x", row->name, (unsigned)status);
@@ -283,9 +291,6 @@ TEST_LOOP(effects, 0, (int)ROWS)
 	enum effect seen[DISTURBANCES];
 	int how;
 
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	ck_assert_ptr_ne(shared, MAP_FAILED);
 	for (how = 0; how < BY_CHECK; how++)
 		seen[how] = measure(row, how);
 	/*

@@ -377,7 +377,15 @@ failing_pass_run(struct failing_pass *failing)
 void
 assert_at_once(const struct failing_pass *failing)
 {
-	ck_assert_uint_lt(failing->info.total_ns, 15 * NS_PER_SEC);
+	const struct fault none = { .nr = ANY_CALL };
+	const struct fault *fault =
+	    failing->fault != NULL ? failing->fault : &none;
+
+	ck_assert_msg(failing->info.total_ns < 15 * NS_PER_SEC,
+	    "%llu ms: call %d of process %d, the %uth, errno %d: status %d, %s",
+	    (unsigned long long)failing->info.total_ns / 1000000, fault->nr,
+	    (int)fault->role, fault->nth, fault->error, failing->info.status,
+	    failing->info.reason);
 }
 
 static __attribute__((noinline)) void
