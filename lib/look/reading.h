@@ -16,12 +16,14 @@ struct mu_look_reading {
 	bool no_memory;
 };
 
+/* True after the first wrong byte, or without memory. */
 static inline bool
 mu_reading_failed(const struct mu_look_reading *reading)
 {
 	return reading->in.bad || reading->no_memory;
 }
 
+/* The file is damaged unless RIGHT. */
 static inline void
 mu_reading_require(struct mu_look_reading *reading, bool right)
 {
@@ -38,24 +40,28 @@ void *mu_reading_make(
 	    (mu_arena_room(&(reading)->look->arena, items, count, max, 64) || \
 		((reading)->no_memory = true, false)))
 
+/* The next number. */
 static inline uint64_t
 mu_read_number(struct mu_look_reading *reading)
 {
 	return mu_get_number(&reading->in);
 }
 
+/* One that is at most LIMIT. */
 static inline uint64_t
 mu_read_most(struct mu_look_reading *reading, uint64_t limit)
 {
 	return mu_get_most(&reading->in, limit);
 }
 
+/* 0 or 1. */
 static inline bool
 mu_read_flag(struct mu_look_reading *reading)
 {
 	return mu_read_most(reading, 1) == 1;
 }
 
+/* The number of the section WANTED. */
 static inline void
 mu_read_section(struct mu_look_reading *reading, enum mu_look_section wanted)
 {
