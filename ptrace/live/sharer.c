@@ -24,11 +24,13 @@
  */
 #define DAX_SHARED 0x100
 
+#define SIZE_TRIES 3
+
 struct sharing {
 	pid_t pid, except, self, found;
 	pid_t tid; /* one of PID's threads that has not ended */
 	bool by_files;
-	uint64_t start_stack; /* of PID; only by_files */
+	uint64_t start_stack; /* of PID */
 	bool unsure;          /* FOUND may be a fork */
 };
 
@@ -59,13 +61,49 @@ write_filter(pid_t pid, int64_t value)
 	mu_sys_close(&fd);
 }
 
+/* Pages that are mapped; 0 for a thread of the kernel. Anyone may read it. */
+static uint64_t
+read_size(pid_t pid)
+{
+	char path[32];
+	uint64_t value = 0;
+
+	mu_text_format(path, sizeof(path), "/proc/%d/statm", pid);
+	return mu_proc_read_number(path, 10, &value) ? value : 0;
+}
+
+/* The process may map memory while both are read. */
+static bool
+same_size(pid_t one, pid_t other)
+{
+	uint64_t size;
+	unsigned tries;
+
+	for (tries = 0; tries < SIZE_TRIES; tries++) {
+		size = read_size(other);
+		if (size == 0 || size == read_size(one))
+			return size != 0;
+	}
+	return false;
+}
+
+/* The kernel does not show where the stack of another user's process began. */
+static bool
+may_share(const struct sharing *sharing, pid_t other)
+{
+	uint64_t start = mu_proc_start_stack(other);
+
+	if (start == 0)
+		return same_size(sharing->tid, other);
+	return start == sharing->start_stack;
+}
+
 static bool
 shares_by_files(struct sharing *sharing, pid_t other)
 {
 	int64_t was, mine, theirs;
 
-	if (sharing->start_stack == 0 ||
-	    mu_proc_start_stack(other) != sharing->start_stack)
+	if (!may_share(sharing, other))
 		return false;
 	was = read_filter(sharing->tid);
 	if (was >= 0)
@@ -81,10 +119,13 @@ shares_by_files(struct sharing *sharing, pid_t other)
 static bool
 shares(struct sharing *sharing, pid_t other)
 {
-	if (sharing->by_files)
-		return shares_by_files(sharing, other);
-	return mu_syscall6(SYS_kcmp, sharing->tid, other, KCMP_VM, 0, 0, 0) ==
-	    0;
+	long order = -EPERM; /* also for a process of another user */
+
+	if (!sharing->by_files)
+		order = mu_syscall6(
+		    SYS_kcmp, sharing->tid, other, KCMP_VM, 0, 0, 0);
+	return order == 0 ||
+	    (order == -EPERM && shares_by_files(sharing, other));
 }
 
 static bool
@@ -137,8 +178,7 @@ mu_sharer_note(pid_t pid, pid_t except, struct mu_why *why)
 	};
 
 	sharing.by_files = !may_ask(sharing.self);
-	if (sharing.by_files)
-		sharing.start_stack = mu_proc_start_stack(sharing.tid);
+	sharing.start_stack = mu_proc_start_stack(sharing.tid);
 	mu_proc_numbers("/proc/", visit, &sharing);
 	if (sharing.found == 0 || !still_shares(&sharing))
 		return MU_OK;

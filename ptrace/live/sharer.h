@@ -21,12 +21,12 @@
  * another program, and its parent cannot be stopped before that. Reads all of
  * /proc, 1.5 us per process.
  *
- * kcmp() tells. Without it (CONFIG_KCMP), and under a seccomp filter, which
- * might kill the caller for it, files of /proc tell, 20 us per process: a
- * process that began with the same stack shares the memory, or it is a fork. A
- * bit of coredump_filter, which belongs to the memory, is changed for some
- * microseconds to see whether it changes for both. MU_OK if the processes are
- * those of another user, as with kcmp().
+ * kcmp() tells. Without it (CONFIG_KCMP), for processes of another user, and
+ * under a seccomp filter, which might kill the caller for it, files of /proc
+ * tell, 20 us per process: a process that began with the same stack (of another
+ * user: that has as much memory) shares the memory, or it is a fork. A bit of
+ * coredump_filter, which belongs to the memory, is changed for some
+ * microseconds to see whether it changes for both.
  */
 enum mu_status mu_sharer_note(pid_t pid, pid_t except, struct mu_why *why);
 

@@ -3,11 +3,12 @@
  * process, which shares the memory (clone() with CLONE_VM). It runs a pass,
  * prints "status leaks reason", and waits.
  *
- * Usage: victim_sharer {lost | forked | held | kept} [_exit]
+ * Usage: victim_sharer {lost | forked | held | kept | other} [_exit]
  *   lost    there is no such process, and no pointer
  *   forked  there is only a child, with a copy of the memory
  *   held    as above
  *   kept    there is one, but the program has a pointer, too
+ *   other   as held, and it is another user's; needs root
  *
  * With a second argument it ends instead of these, without a pass.
  */
@@ -27,7 +28,17 @@
 #define STACK_SIZE ((size_t)64 << 10)
 
 static int started;
+static int parted; /* the users are two */
 static void *volatile kept;
+
+/* A change of the user makes the memory of both not dumpable. */
+static void
+become(uid_t user)
+{
+	if (syscall(SYS_setresuid, user, user, user) != 0)
+		_exit(1);
+	prctl(PR_SET_DUMPABLE, 1);
+}
 
 #if defined(__x86_64__)
 
@@ -35,6 +46,8 @@ static void *volatile kept;
 static int
 hold(void *hidden)
 {
+	if (parted)
+		become(65533);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	__atomic_store_n(&started, 1, __ATOMIC_SEQ_CST);
 	__asm__ volatile("movq %0, %%rbx\n\tnotq %%rbx\n"
@@ -88,10 +101,13 @@ main(int argc, char **argv)
 		return 2;
 	if (strcmp(argv[1], "kept") == 0)
 		kept = mu_reveal(hidden);
+	parted = strcmp(argv[1], "other") == 0;
 	if (strcmp(argv[1], "forked") == 0)
 		start_child();
 	else if (strcmp(argv[1], "lost") != 0)
 		start_sharer(hidden);
+	if (parted)
+		become(65534);
 	scrub_stack();
 	if (argc > 2)
 		_exit(0);
