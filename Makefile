@@ -76,7 +76,7 @@ OBJS := $(SRCS:%.c=$(BUILD)/%.o)
 SRC_UNSTOPPED := $(addprefix lib/state/, library.c exit_stack.c \
 	answer_file.c options.c options_signal.c options_reach.c variables.c \
 	malloc_probe.c) \
-	$(addprefix lib/pass/, startup.c exit_check.c watch_signal.c \
+	$(addprefix lib/pass/, startup.c exit_check.c forked_end.c watch_signal.c \
 	memunreachable.c report_string.c test_case.c fill_memory.c disable.c \
 	no_leaks.c checkpoint.c why_reachable.c each_unreachable.c \
 	watch_looks.c) $(call in,lib/growth) \

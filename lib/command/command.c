@@ -12,6 +12,7 @@
 #include "lib/command/end_report.h"
 #include "lib/command/environment.h"
 #include "lib/command/file.h"
+#include "lib/command/forked.h"
 #include "lib/command/run.h"
 #include "lib/command/unpreload.h"
 #include "lib/since/baseline.h"
@@ -97,16 +98,43 @@ is_left_out(struct mu_command_run *run, pid_t pid)
 	return true;
 }
 
-/* trace.ended: a process has reached its end. */
+/* Returns true if ANSWER is that nothing is lost. */
+static bool
+judge_end(struct mu_command_end *end, const struct mu_report *answer)
+{
+	switch (mu_exit_status(&answer->info, mu_baseline_knows_all(answer))) {
+	case MU_EXIT_LEAKS:
+		end->leaks = true;
+		return false;
+	case MU_EXIT_PARTIAL:
+		end->partial = true;
+		end->partial_leaks |= answer->info.num_leaks > 0;
+		return false;
+	case MU_EXIT_CLEAN:
+		return true;
+	default:
+		end->unchecked = true;
+		return false;
+	}
+}
+
+/*
+ * trace.ended: a process has reached its end. A child by fork() of the command
+ * is reported if something is lost; files are of the command alone.
+ */
 static void
 take_end(void *ctx, const struct mu_threads *threads, size_t missed)
 {
 	struct mu_command_run *run = ctx;
 	struct mu_check check = run->command->check;
-	struct mu_command_end *end = run->end;
+	bool asked = !run->options->children && threads->pid != run->pid;
 	struct mu_report answer;
 
 	check.pid = threads->pid;
+	if (asked) {
+		check.explain.save = NULL;
+		check.core_out = NULL;
+	}
 	if (threads->pid == run->pid)
 		mu_command_report_show(
 		    &run->report, run->pid, run->command->log);
@@ -118,25 +146,12 @@ take_end(void *ctx, const struct mu_threads *threads, size_t missed)
 	    &check, run->report.answers, threads, missed, &answer);
 	if (run->command->judge != NULL)
 		run->command->judge(run->command->ctx, &answer);
-	switch (mu_exit_status(&answer.info, mu_baseline_knows_all(&answer))) {
-	case MU_EXIT_LEAKS:
-		end->leaks = true;
-		break;
-	case MU_EXIT_PARTIAL:
-		end->partial = true;
-		end->partial_leaks |= answer.info.num_leaks > 0;
-		break;
-	case MU_EXIT_CLEAN:
-		break;
-	default:
-		end->unchecked = true;
-		break;
-	}
 	if (threads->pid == run->pid) {
 		run->checked = true;
 		strlcpy(run->program, answer.program, sizeof(run->program));
 	}
-	run->command->show(run->command->ctx, &answer);
+	if (!judge_end(run->end, &answer) || !asked)
+		run->command->show(run->command->ctx, &answer);
 	mu_check_release(&answer);
 }
 
@@ -267,6 +282,7 @@ mu_command_run(const struct mu_command *command, struct mu_command_end *end,
 		.command = command,
 		.options = command->options,
 		.end = end,
+		.ask_fd = -1,
 		.trace = { .ended = take_end, .became = take_exec },
 	};
 	enum mu_status status;
@@ -289,6 +305,7 @@ mu_command_run(const struct mu_command *command, struct mu_command_end *end,
 			explain_silence(&run);
 	}
 	mu_trace_close(&run.trace);
+	mu_command_forked_close(&run);
 	mu_command_report_end(&run.report);
 	return status;
 }

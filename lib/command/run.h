@@ -23,6 +23,7 @@ struct mu_command_run {
 	struct mu_command_report report;
 	struct mu_trace trace;
 	pid_t pid;
+	int ask_fd;   /* of a socket: lib/command/forked.h; -1: there is none */
 	bool outside; /* no library can be preloaded: it must be traced */
 	struct mu_why outside_why;
 	bool traced;     /* otherwise only its library reports */

@@ -15,6 +15,7 @@
 #include "lib/command/configured.h"
 #include "lib/command/environment.h"
 #include "lib/command/file.h"
+#include "lib/command/forked.h"
 #include "lib/term/safe_text.h"
 #include "mu/status.h"
 
@@ -312,5 +313,7 @@ mu_command_prepare(struct mu_command_run *run, struct mu_why *why)
 		prepare_library(run);
 	if (status == MU_OK && run->library[0] != '\0')
 		status = mu_command_report_begin(&run->report, why);
+	if (status == MU_OK && !run->options->children)
+		mu_command_forked_open(run);
 	return status;
 }

@@ -65,6 +65,52 @@ mu_trace_begin(struct mu_trace *trace)
 	return error;
 }
 
+struct joining {
+	struct mu_trace *trace;
+	pid_t pid;
+};
+
+static bool
+join(void *ctx, int tid)
+{
+	const struct joining *joining = ctx;
+	struct mu_traced_threads *all = &joining->trace->all;
+	struct mu_traced *thread;
+
+	if (mu_traced_find(all, tid) != NULL ||
+	    mu_sys_ptrace(PTRACE_SEIZE, tid, 0, (uintptr_t)all->options) != 0)
+		return true;
+	thread = mu_traced_add(all, tid, joining->pid);
+	if (thread != NULL)
+		thread->asked = true;
+	return true;
+}
+
+void
+mu_trace_join(struct mu_trace *trace, pid_t pid)
+{
+	struct joining joining = { trace, pid };
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	mu_proc_numbers(path, join, &joining);
+}
+
+/* False for what a process made by clone(), as neither a fork() nor a thread.
+ */
+static bool
+is_wanted(const struct mu_trace *trace, pid_t pid)
+{
+	const struct mu_traced *thread = NULL;
+
+	if (trace->children || pid == trace->command)
+		return true;
+	while ((thread = mu_traced_next(&trace->all, pid, thread)) != NULL)
+		if (thread->asked)
+			return true;
+	return false;
+}
+
 /* Threads of a process that were not seen to stop at its end. */
 struct others {
 	struct mu_trace *trace;
@@ -247,6 +293,7 @@ static void
 take_exec(struct mu_trace *trace, pid_t pid)
 {
 	struct mu_traced *first = mu_traced_find(&trace->all, pid);
+	bool ours = trace->children || pid == trace->command;
 	size_t i = 0;
 
 	mu_command_stop_drop(&trace->all, pid);
@@ -259,7 +306,7 @@ take_exec(struct mu_trace *trace, pid_t pid)
 		else
 			i++;
 	}
-	if (trace->became(trace->ctx, pid)) {
+	if (ours && trace->became(trace->ctx, pid)) {
 		mu_traced_continue(pid, 0);
 		return;
 	}
@@ -340,9 +387,7 @@ mu_trace_take(struct mu_trace *trace, pid_t tid, int status)
 	signo = WSTOPSIG(status);
 	passed = event == 0 && signo != MU_SYSCALL_STOP ? signo : 0;
 	thread = mu_traced_known(&trace->all, tid);
-	if (thread != NULL && thread->pid != trace->command &&
-	    !trace->children) {
-		/* It was made by clone(), as neither a fork() nor a thread. */
+	if (thread != NULL && !is_wanted(trace, thread->pid)) {
 		mu_sys_ptrace(PTRACE_DETACH, tid, 0, (uintptr_t)passed);
 		mu_traced_forget(&trace->all, thread);
 	} else if (thread != NULL && event == PTRACE_EVENT_EXIT)

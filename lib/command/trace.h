@@ -41,6 +41,12 @@ struct mu_trace {
 long mu_trace_begin(struct mu_trace *trace);
 
 /*
+ * Trace PID, a process that we do not trace yet, for its end. What it executes
+ * is not traced.
+ */
+void mu_trace_join(struct mu_trace *trace, pid_t pid);
+
+/*
  * Handle STATUS, which waitpid() returned for TID. Returns true if it was a
  * stop of a tracee; false if the task has ended, as STATUS says.
  */

@@ -21,6 +21,7 @@ struct mu_traced {
 	bool leaving; /* was released from there by itself */
 	bool stopped; /* kept stopped, for another thread or by its signal */
 	bool listens; /* continue it by PTRACE_LISTEN */
+	bool asked;   /* it has asked to be traced: lib/command/forked.h */
 	bool in_call; /* stopped within vfork(): it can make no other call */
 	int signo;    /* otherwise continue it with this signal; 0: none */
 	struct mu_traced_stop *stop; /* it has asked for a stop of the others */

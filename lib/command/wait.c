@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "lib/command/command.h"
+#include "lib/command/forked.h"
 #include "lib/writers/exit_status.h"
 #include "mu/sys.h"
 
@@ -211,6 +212,7 @@ mu_command_await_end(struct mu_command_run *run)
 
 	sigprocmask(SIG_BLOCK, NULL, &awaited);
 	for (;;) {
+		mu_command_forked_take(run);
 		take_events(run);
 		if (run->ended && !told && !report_remaining(run))
 			return;

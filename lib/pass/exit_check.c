@@ -4,8 +4,10 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "lib/pass/forked_end.h"
 #include "lib/pass/pass.h"
 #include "lib/state/answer_file.h"
+#include "lib/state/libc_own.h"
 #include "lib/state/library.h"
 #include "lib/state/log_sink.h"
 #include "mu/sys.h"
@@ -14,12 +16,6 @@
 
 /* For the answer, besides the stack that a pass has. */
 #define STACK_SIZE (((size_t)64 << 10) + MU_STACK_GUARD)
-
-/*
- * False once the program has started a thread (glibc 2.32). The child of a
- * fork() is another matter, and is left to the command.
- */
-extern const char __libc_single_threaded __attribute__((weak));
 
 bool
 mu_exit_check_concerns(const struct mu_options *options)
@@ -228,6 +224,7 @@ mu_exit_check_at_exit(void)
 		__atomic_store_n(&mu_library.exit_checked, 1, __ATOMIC_RELEASE);
 		return;
 	}
+	mu_forked_end_ask();
 	if (!mu_exit_check_concerns(options))
 		return;
 	other = take_turn();
@@ -353,6 +350,7 @@ mu_exit_check_calls(const struct mu_caller *caller, bool last)
 	mu_sigmask mask;
 	long stack;
 
+	mu_forked_end_ask();
 	if (!is_wanted(last) || !mu_sys_block_signals(&mask))
 		return;
 	stack = mu_sys_map_stack(STACK_SIZE);

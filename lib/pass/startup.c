@@ -90,7 +90,9 @@ obey(struct mu_options *options, struct mu_text *words)
 	mu_library.filters.main = mu_arch_tp();
 	if (mu_exit_check_answers(options))
 		mu_filters_note(&mu_library.filters, (pid_t)options->tracer);
-	if (options->at_exit && !check_at_end())
+	if (options->at_exit &&
+	    (!check_at_end() ||
+		(options->only_pid != 0 && !mu_forked_end_note())))
 		mu_text_add(
 		    words, "libmemunreachable: no memory for at_exit\n");
 }

@@ -15,19 +15,13 @@
 #include "lib/growth/heap_growth.h"
 #include "lib/pass/looks_file.h"
 #include "lib/pass/pass.h"
+#include "lib/state/libc_own.h"
 #include "lib/state/library.h"
 #include "lib/state/log_sink.h"
 #include "mu/sys.h"
 
 #pragma weak pthread_create
 #pragma weak pthread_detach
-
-/*
- * What pthread_atfork() calls: that is in no libc.so, and before 2.34 in a part
- * of libpthread (nptl/pthread_atfork.c in glibc).
- */
-int __register_atfork(void (*prepare)(void), void (*parent)(void),
-    void (*child)(void), void *dso_handle);
 
 #define STOPS 100             /* the stops take 1 / STOPS of the time */
 #define WAIT_NS MU_NS_PER_SEC /* for a lock that is held briefly */

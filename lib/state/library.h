@@ -17,6 +17,7 @@
 #include "heapwalk/graph/words.h"
 #include "heapwalk/memory/cgroups.h"
 #include "lib/pass/filters.h"
+#include "lib/pass/forked_end.h"
 #include "lib/pass/test_case.h"
 #include "lib/pass/watch_looks.h"
 #include "lib/pass/watch_signal.h"
@@ -36,7 +37,8 @@ struct mu_known_room {
 };
 
 struct mu_library {
-	struct mu_options options; /* written once, by the constructor */
+	struct mu_options options; /* written by the constructor, and
+				      lib/pass/forked_end.c */
 	struct mu_lock pass_lock;  /* one pass at a time */
 	struct mu_under_way under_way;
 	struct mu_registry registry;
@@ -52,6 +54,7 @@ struct mu_library {
 	struct mu_exit_stack exit_stack;     /* set by the constructor */
 	struct mu_filters filters;           /* set by the constructor */
 	struct mu_test_case test_case;
+	struct mu_forked_end forked_end;
 	unsigned passes_by_image; /* see lib/pass/in_place.c */
 	int log_error;    /* errno of the last log that lost lines; atomic */
 	int exit_status;  /* that at_exit requests; 0: none */
