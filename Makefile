@@ -112,7 +112,8 @@ LIBS     := $(BUILD)/$(SO_FULL) $(BUILD)/libmemunreachable.a
 # LeakSanitizer's interface.
 LSAN_SO := libmemunreachable-lsan.so.$(SOVERSION)
 LSAN_SO_FULL := libmemunreachable-lsan.so.$(VERSION)
-LSAN_OBJS := $(BUILD)/lib/glue/lsan/lsan.o $(BUILD)/lib/glue/lsan/options.o \
+LSAN_OBJS := $(BUILD)/lib/glue/lsan/lsan.o $(BUILD)/lib/glue/lsan/objects.o \
+	$(BUILD)/lib/glue/lsan/options.o \
 	$(BUILD)/lib/glue/lsan/suppressed.o $(BUILD)/lib/since/pattern.o
 
 CMAKE_FILES := $(addprefix $(BUILD)/memunreachable-,config.cmake \

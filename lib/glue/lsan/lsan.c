@@ -6,16 +6,15 @@
  */
 #include "lib/glue/lsan/lsan.h"
 
-#include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "lib/glue/lsan/objects.h"
 #include "memunreachable/memunreachable.h"
 
 #define PUBLIC __attribute__((visibility("default")))
-#define MANY 100000 /* entries */
 
 PUBLIC void __lsan_disable(void);
 PUBLIC void __lsan_enable(void);
@@ -63,135 +62,136 @@ __lsan_unregister_root_region(const void *p, size_t size)
 	memunreachable_unregister_root_region(p, size);
 }
 
-/* What is known of an entry's stack without a symbolizer. */
-struct named {
-	size_t count;
-	uintptr_t pcs[MEMUNREACHABLE_MAX_FRAMES];
-	uintptr_t offsets[MEMUNREACHABLE_MAX_FRAMES]; /* in the module */
-	const char *functions[MEMUNREACHABLE_MAX_FRAMES];
-	const char *modules[MEMUNREACHABLE_MAX_FRAMES];
-};
-
 static void
-name_stack(const struct LeakBacktrace *stack, struct named *named)
-{
-	Dl_info about;
-	size_t i;
-
-	*named = (struct named) { .count = stack->num_frames };
-	for (i = 0; i < named->count; i++) {
-		named->pcs[i] = named->offsets[i] = stack->frames[i];
-		if (dladdr((void *)stack->frames[i], &about) == 0)
-			continue;
-		named->functions[i] = about.dli_sname;
-		named->modules[i] = about.dli_fname;
-		named->offsets[i] -= (uintptr_t)about.dli_fbase;
-	}
-}
-
-static void
-print_stack(const struct named *named)
+print_stack(FILE *out, const struct lsan_stack *stack)
 {
 	size_t i;
 
-	for (i = 0; i < named->count; i++)
-		fprintf(stderr, "    #%zu 0x%lx%s%s (%s+0x%lx)\n", i,
-		    (unsigned long)named->pcs[i],
-		    named->functions[i] != NULL ? " in " : "",
-		    named->functions[i] != NULL ? named->functions[i] : "",
-		    named->modules[i] != NULL ? named->modules[i]
+	for (i = 0; i < stack->count; i++)
+		fprintf(out, "    #%zu 0x%lx%s%s (%s+0x%lx)\n", i,
+		    (unsigned long)stack->pcs[i],
+		    stack->functions[i] != NULL ? " in " : "",
+		    stack->functions[i] != NULL ? stack->functions[i] : "",
+		    stack->modules[i] != NULL ? stack->modules[i]
 					      : "<unknown module>",
-		    (unsigned long)named->offsets[i]);
-	fputc('\n', stderr);
+		    (unsigned long)stack->offsets[i]);
+	fputc('\n', out);
 }
 
 static void
-print_leak(const struct Leak *leak, const struct named *named)
+print_group(FILE *out, const struct lsan_group *group, bool objects)
 {
-	size_t indirect =
-	    leak->referenced_count + leak->similar_referenced_count;
+	struct lsan_stack stack;
+	size_t i;
 
-	fprintf(stderr,
-	    "Direct leak of %zu byte(s) in %zu object(s) allocated from:\n",
-	    leak->size + leak->similar_size, 1 + leak->similar_count);
-	print_stack(named);
-	if (indirect == 0)
+	fprintf(out,
+	    "%s leak of %zu byte(s) in %zu object(s) allocated from:\n",
+	    group->objects->direct ? "Direct" : "Indirect", group->bytes,
+	    group->count);
+	lsan_stack_read(&stack, group->objects->begin);
+	print_stack(out, &stack);
+	if (!objects)
 		return;
-	fprintf(stderr,
-	    "Indirect leak of %zu byte(s) in %zu object(s) that it leads to\n\n",
-	    leak->referenced_size + leak->similar_referenced_size, indirect);
+	fputs("Objects leaked above:\n", out);
+	for (i = 0; i < group->count; i++)
+		fprintf(out, "0x%lx (%zu bytes)\n",
+		    (unsigned long)group->objects[i].begin,
+		    group->objects[i].size);
+	fputc('\n', out);
 }
 
-struct lost {
-	size_t bytes, blocks, entries;
-};
-
 static void
-take_leak(const struct Leak *leak, const struct lsan_options *options,
-    struct lsan_suppressed *suppressed, struct lost *lost)
+print_objects(FILE *out, const struct lsan_options *options,
+    const struct lsan_objects *objects)
 {
-	size_t blocks = 1 + leak->similar_count + leak->referenced_count +
-	    leak->similar_referenced_count;
-	struct named named;
+	size_t i;
 
-	name_stack(&leak->backtrace, &named);
-	if (lsan_suppressed_has(suppressed, named.functions, named.modules,
-		named.count, leak->total_size, blocks))
-		return;
-	if (lost->entries == 0)
-		fprintf(stderr,
-		    "\n========================================================"
-		    "=========\n==%d==ERROR: LeakSanitizer: detected memory"
-		    " leaks\n\n",
-		    (int)getpid());
-	if (options->max_leaks == 0 || lost->entries < options->max_leaks)
-		print_leak(leak, &named);
-	lost->entries++;
-	lost->bytes += leak->total_size;
-	lost->blocks += blocks;
+	fprintf(out,
+	    "\n================================================================="
+	    "\n==%d==ERROR: LeakSanitizer: detected memory leaks\n\n",
+	    (int)getpid());
+	for (i = 0; i < objects->num_groups; i++)
+		if (options->max_leaks == 0 || i < options->max_leaks)
+			print_group(
+			    out, &objects->groups[i], options->report_objects);
 }
 
-/* Blocks that several entries lead to count once. */
 static void
-sum_up(const struct lost *lost, const struct UnreachableMemoryInfo *info)
+print_summary(FILE *out, const struct lsan_objects *objects)
 {
-	bool all = lost->blocks > info->num_leaks;
+	size_t i, bytes = 0;
 
-	fprintf(stderr,
+	for (i = 0; i < objects->num_groups; i++)
+		bytes += objects->groups[i].bytes;
+	fprintf(out,
 	    "SUMMARY: LeakSanitizer: %zu byte(s) leaked in %zu"
 	    " allocation(s).\n",
-	    all ? info->leak_bytes : lost->bytes,
-	    all ? info->num_leaks : lost->blocks);
+	    bytes, objects->count - objects->num_ignored);
+}
+
+/* The file that the option log_path names; standard error if there is none. */
+static FILE *
+open_log(const struct lsan_options *options)
+{
+	char name[sizeof(options->log_path) + 16];
+	FILE *file = NULL;
+
+	if (options->log_path[0] != '\0') {
+		snprintf(name, sizeof(name), "%s.%d", options->log_path,
+		    (int)getpid());
+		file = fopen(name, "ae");
+	}
+	return file != NULL ? file : stderr;
+}
+
+static void
+print_unchecked(const struct UnreachableMemoryInfo *info)
+{
+	fprintf(stderr, "==%d==LeakSanitizer: not checked: %s: %s\n",
+	    (int)getpid(), memunreachable_status_name(info->status),
+	    info->reason);
 }
 
 /* True if there are leaks, which were reported. */
+static bool
+report(const struct lsan_options *options, struct UnreachableMemoryInfo *info)
+{
+	struct lsan_suppressed *suppressed =
+	    lsan_suppressed_read(options->suppressions);
+	struct lsan_objects objects;
+	bool listed = lsan_objects_list(&objects, info, suppressed);
+	FILE *out = open_log(options);
+
+	if (!listed)
+		print_unchecked(info);
+	else if (objects.num_groups > 0)
+		print_objects(out, options, &objects);
+	if (listed && options->print_suppressions)
+		lsan_suppressed_print(suppressed, out);
+	if (listed && objects.num_groups > 0)
+		print_summary(out, &objects);
+	if (out != stderr)
+		fclose(out);
+	listed = listed && objects.num_groups > 0;
+	lsan_objects_free(&objects);
+	lsan_suppressed_free(suppressed);
+	return listed;
+}
+
 static __attribute__((noinline)) bool
 check(const struct lsan_options *options)
 {
-	struct lsan_suppressed *suppressed;
 	struct UnreachableMemoryInfo info = { 0 };
-	struct lost lost = { 0 };
-	size_t i;
+	bool leaks = false;
 
 	if (!options->detect_leaks || __lsan_is_turned_off())
 		return false;
-	if (!GetUnreachableMemory(&info, MANY)) {
-		fprintf(stderr, "==%d==LeakSanitizer: not checked: %s: %s\n",
-		    (int)getpid(), memunreachable_status_name(info.status),
-		    info.reason);
-		FreeUnreachableMemoryInfo(&info);
-		return false;
-	}
-	suppressed = lsan_suppressed_read(options->suppressions);
-	for (i = 0; i < info.num_reported; i++)
-		take_leak(&info.leaks[i], options, suppressed, &lost);
-	if (options->print_suppressions)
-		lsan_suppressed_print(suppressed);
-	if (lost.entries > 0)
-		sum_up(&lost, &info);
-	lsan_suppressed_free(suppressed);
+	if (!GetUnreachableMemory(&info, LSAN_MANY))
+		print_unchecked(&info);
+	else if (info.num_leaks > 0)
+		leaks = report(options, &info);
 	FreeUnreachableMemoryInfo(&info);
-	return lost.entries > 0;
+	return leaks;
 }
 
 /* As in LeakSanitizer, the first one takes the place of that at the end. */
@@ -234,6 +234,11 @@ check_at_exit(void)
 __attribute__((constructor)) static void
 construct(void)
 {
+	struct lsan_options options;
+
+	lsan_options_read(&options);
+	if (options.help)
+		lsan_options_print(&options);
 	if (atexit(check_at_exit) != 0)
 		fputs("LeakSanitizer: no memory for a check at exit\n", stderr);
 }

@@ -1,11 +1,12 @@
-#include <stdint.h>
+#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "lib/glue/lsan/lsan.h"
 #include "lib/since/pattern.h"
-#include "mu/array.h"
+#include "memunreachable/memunreachable.h"
 
 __attribute__((weak, visibility("default"))) const char *
 __lsan_default_suppressions(void);
@@ -17,66 +18,79 @@ __lsan_default_suppressions(void)
 }
 
 struct pattern {
-	char *text;
+	const char *text;
 	size_t bytes, blocks;
 };
 
+/* In one piece with its texts, which malloc does not know. */
 struct lsan_suppressed {
-	struct pattern *items;
-	size_t count, max;
+	size_t count;
+	struct pattern items[];
 };
 
-/* A line "leak:PATTERN"; others say nothing. */
-static void
-add(struct lsan_suppressed *suppressed, const char *line)
+/* -1: there is none. */
+static int
+open_file(const char *name, size_t *size)
 {
-	struct pattern *pattern;
+	int fd = name[0] == '\0' ? -1 : open(name, O_RDONLY | O_CLOEXEC);
+	struct stat st;
 
-	line += strspn(line, " \t");
-	if (strncmp(line, "leak:", 5) != 0 || line[5] == '\0')
-		return;
-	if (!mu_array_room(suppressed->items, suppressed->count,
-		suppressed->max, 16, SIZE_MAX))
-		return;
-	pattern = &suppressed->items[suppressed->count];
-	*pattern = (struct pattern) { .text = strdup(line + 5) };
-	suppressed->count += pattern->text != NULL;
-}
-
-static void
-add_file(struct lsan_suppressed *suppressed, const char *name)
-{
-	FILE *file = name[0] == '\0' ? NULL : fopen(name, "re");
-	char *line = NULL;
-	size_t room = 0;
-
-	if (name[0] != '\0' && file == NULL)
+	if (name[0] != '\0' && fd < 0)
 		fprintf(stderr,
 		    "LeakSanitizer: failed to read suppressions"
 		    " file '%s'\n",
 		    name);
-	while (file != NULL && getline(&line, &room, file) > 0) {
-		line[strcspn(line, "\r\n")] = '\0';
-		add(suppressed, line);
+	*size = fd >= 0 && fstat(fd, &st) == 0 ? (size_t)st.st_size : 0;
+	return fd;
+}
+
+static void
+read_all(int fd, char *text, size_t size)
+{
+	ssize_t n;
+
+	while (size > 0 && (n = read(fd, text, size)) > 0) {
+		text += n;
+		size -= (size_t)n;
 	}
-	free(line);
-	if (file != NULL)
-		fclose(file);
+}
+
+/* Lines "leak:PATTERN"; others say nothing. */
+static void
+add_lines(struct lsan_suppressed *suppressed, char *text)
+{
+	char *line;
+
+	while ((line = strsep(&text, "\r\n")) != NULL) {
+		line += strspn(line, " \t");
+		if (strncmp(line, "leak:", 5) == 0 && line[5] != '\0')
+			suppressed->items[suppressed->count++].text = line + 5;
+	}
 }
 
 struct lsan_suppressed *
 lsan_suppressed_read(const char *file)
 {
-	struct lsan_suppressed *suppressed = calloc(1, sizeof(*suppressed));
 	const char *own = __lsan_default_suppressions();
-	char *text = strdup(own != NULL ? own : ""), *rest = text, *line;
+	size_t length = own != NULL ? strlen(own) : 0, more, most, size;
+	int fd = open_file(file, &more);
+	struct lsan_suppressed *suppressed;
+	char *text;
 
-	while (suppressed != NULL && text != NULL &&
-	    (line = strsep(&rest, "\n")) != NULL)
-		add(suppressed, line);
-	free(text);
-	if (suppressed != NULL)
-		add_file(suppressed, file);
+	size = length + strlen("\n") + more + 1;
+	most = size / strlen("leak:x\n") + 1;
+	suppressed = memunreachable_unsearched_alloc(
+	    sizeof(*suppressed) + most * sizeof(*suppressed->items) + size);
+	if (suppressed != NULL) {
+		text = (char *)&suppressed->items[most];
+		if (own != NULL)
+			memcpy(text, own, length);
+		text[length] = '\n';
+		read_all(fd, text + length + 1, more);
+		add_lines(suppressed, text);
+	}
+	if (fd >= 0)
+		close(fd);
 	return suppressed;
 }
 
@@ -102,7 +116,7 @@ lsan_suppressed_has(struct lsan_suppressed *suppressed,
 }
 
 void
-lsan_suppressed_print(const struct lsan_suppressed *suppressed)
+lsan_suppressed_print(const struct lsan_suppressed *suppressed, FILE *out)
 {
 	static const char rule[] =
 	    "-----------------------------------------------------\n";
@@ -115,27 +129,20 @@ lsan_suppressed_print(const struct lsan_suppressed *suppressed)
 		if (item->blocks == 0)
 			continue;
 		if (!any)
-			fprintf(stderr,
+			fprintf(out,
 			    "%sSuppressions used:\n"
 			    "  count      bytes template\n",
 			    rule);
 		any = true;
-		fprintf(stderr, "%7zu %10zu %s\n", item->blocks, item->bytes,
+		fprintf(out, "%7zu %10zu %s\n", item->blocks, item->bytes,
 		    item->text);
 	}
 	if (any)
-		fprintf(stderr, "%s\n", rule);
+		fprintf(out, "%s\n", rule);
 }
 
 void
 lsan_suppressed_free(struct lsan_suppressed *suppressed)
 {
-	size_t i;
-
-	if (suppressed == NULL)
-		return;
-	for (i = 0; i < suppressed->count; i++)
-		free(suppressed->items[i].text);
-	free(suppressed->items);
-	free(suppressed);
+	memunreachable_unsearched_free(suppressed);
 }

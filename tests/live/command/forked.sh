@@ -146,6 +146,7 @@ may 7 && kept '5 0' 'other user'
 name='subshells'
 for shell in sh bash; do
 	command -v $shell >/dev/null || continue
+	# shellcheck disable=SC2016 # it is the shell's
 	run 3 -- $shell -c '(echo a; exit 1) | cat; b=$(echo b; (echo c));
 		for i in 1 2 3; do (f() { echo $i; }; f) & done; wait; exit 3'
 	has_no "$err" ' bytes unreachable at '

@@ -63,6 +63,14 @@ ends 0 register_root_region
 ends 23 unregister_root_region
 leaks 1352 1
 
+ends 23 leaks LSAN_OPTIONS="log_path=\"$work/log\""
+[ ! -s "$work/err" ] || fail "words on standard error"
+mv "$work"/log.* "$work/err"
+leaks 1352 1
+ends 0 clean CASES_OPTIONS='verbosity=1 help=1'
+has "$work/err" 'Available flags for LeakSanitizer:'
+like "$work/err" '^	exitcode$'
+
 # What needs a stack, or the moment of the allocation.
 record="LD_PRELOAD=$recorder LIBC_DEBUG_MALLOC_OPTIONS=backtrace"
 # shellcheck disable=SC2086 # words
@@ -74,6 +82,25 @@ record="LD_PRELOAD=$recorder LIBC_DEBUG_MALLOC_OPTIONS=backtrace"
 	ends 0 suppressions_default $record
 	like "$work/err" '^ +1 +1337 \^lose\$$|^ +1 +1352 \^lose\$$'
 	has "$work/err" 'Suppressions used:'
+	# Nothing of our own is lost where only stacks refer to it.
+	here="report_objects=1:use_stacks=0:use_registers=0"
+	ends 23 leaks $record LSAN_OPTIONS="$here:suppressions='$work/none' "
+	has "$work/err" "failed to read suppressions file '$work/none'"
+	: >"$work/none"
+	ends 23 leaks $record LSAN_OPTIONS="$here:suppressions='$work/none' "
+	leaks 1337 1
+	has "$work/err" 'Direct leak of 1337 byte(s) in 1 object(s)'
+	like "$work/err" '^0x[0-9a-f]+ \(1337 bytes\)$'
+	ends 23 indirect $record
+	leaks 766 2
+	has "$work/err" 'Indirect leak of 666 byte(s) in 1 object(s)'
+	echo 'leak:make_inner' >"$work/file"
+	ends 23 indirect $record LSAN_OPTIONS=suppressions="$work/file"
+	leaks 100 1
+	# What it leads to is suppressed, too.
+	echo 'leak:lose_outer' >"$work/file"
+	ends 0 indirect $record LSAN_OPTIONS=suppressions="$work/file"
+	has_no "$work/err" SUMMARY
 	echo 'leak:cases' >"$work/file"
 	ends 0 leaks $record LSAN_OPTIONS=suppressions="$work/file"
 	ends 0 leaks $record \

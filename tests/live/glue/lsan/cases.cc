@@ -81,6 +81,28 @@ disabler()
 	lose(666);
 }
 
+extern "C" __attribute__((noinline, visibility("default"))) void *
+make_inner()
+{
+	void *p = malloc(666);
+
+	memset(p, 'i', 666);
+	use(p);
+	return p;
+}
+
+/* Two stacks: what is lost, and what that leads to. */
+extern "C" __attribute__((noinline, visibility("default"))) void
+lose_outer()
+{
+	void **p = (void **)malloc(100);
+
+	p[0] = make_inner();
+	use(p);
+	p = nullptr;
+	use(p);
+}
+
 static __attribute__((noinline)) void
 ignore_object()
 {
@@ -141,6 +163,8 @@ main(int argc, char **argv)
 		register_root_region(false);
 	else if (name == "unregister_root_region")
 		register_root_region(true);
+	else if (name == "indirect")
+		lose_outer();
 	else if (name == "recoverable_leak_check")
 		return recoverable();
 	else if (name != "clean" && name != "do_leak_check_early")
