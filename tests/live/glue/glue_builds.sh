@@ -87,11 +87,18 @@ memunreachable_add_test(NAME first COMMAND program)
 memunreachable_add_test(NAME second OPTIONS --backtrace COMMAND program lose)
 memunreachable_add_test(NAME third COMMAND linked keep)
 add_test(NAME plain COMMAND program lose)
+add_executable(sanitized sanitized.c program.c)
+target_link_libraries(sanitized PRIVATE memunreachable::lsan)
+add_test(NAME sanitized COMMAND sanitized lose)
 if(TARGET memunreachable::gtest)
   add_executable(listened listened.cpp)
   target_link_libraries(listened PRIVATE memunreachable::gtest)
   add_test(NAME listened COMMAND listened)
 endif()
+END
+	cat >"$work/cmake/sanitized.c" <<'END'
+int __lsan_is_turned_off(void);
+int (*volatile asked)(void) = __lsan_is_turned_off;
 END
 	cat >"$work/cmake/listened.cpp" <<'END'
 #include <gtest/gtest.h>
@@ -113,10 +120,13 @@ END
 			-DMEMORYCHECK_TYPE=Valgrind &&
 			cmake --build "$work/cmake/b"
 	} >"$work/out" 2>&1 || fail "cmake"
-	(cd "$work/cmake/b" && ctest --output-on-failure -E listened) >"$work/out" 2>&1
+	(cd "$work/cmake/b" && ctest --output-on-failure -E 'listened|sanitized') >"$work/out" 2>&1
 	like "$work/out" '75% tests passed, 1 tests? failed out of 4'
 	like "$work/out" '2 - second \(Failed\)'
 	has "$work/out" '24 bytes in 1 allocation unreachable'
+	(cd "$work/cmake/b" && ctest -V -R sanitized) >"$work/out" 2>&1
+	has "$work/out" 'SUMMARY: LeakSanitizer: 24 byte(s) leaked in 1 allocation'
+	like "$work/out" 'sanitized \.*\*\*\*Failed'
 	# The two that are added by add_test().
 	printf 'add_test(NAME clean COMMAND program)\n' >>"$work/cmake/CMakeLists.txt"
 	(cd "$work/cmake/b" && cmake . && ctest -T memcheck -R 'plain|clean') \
