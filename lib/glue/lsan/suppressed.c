@@ -84,7 +84,7 @@ lsan_suppressed_read(const char *file)
 	if (suppressed != NULL) {
 		text = (char *)&suppressed->items[most];
 		if (own != NULL)
-			memcpy(text, own, length);
+			memcpy(text, own, length + 1);
 		text[length] = '\n';
 		read_all(fd, text + length + 1, more);
 		add_lines(suppressed, text);
