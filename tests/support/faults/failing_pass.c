@@ -6,6 +6,9 @@
 
 #define PAUSE_US 20000
 
+/* While a filter is installed, or a supervisor made: milliseconds each. */
+#define NAP_US 50
+
 /*
  * The thread that asks tells its supervisor that the pass begins or ends: by a
  * call that no pass makes, and which does nothing.
@@ -289,7 +292,7 @@ failing_body(void *arg)
 	}
 	__atomic_store_n(&failing->installed, 1, __ATOMIC_RELEASE);
 	while (!__atomic_load_n(&failing->go, __ATOMIC_ACQUIRE))
-		sched_yield();
+		usleep(NAP_US); /* it may be refused */
 	if (failing->files != NULL) {
 		getrlimit(RLIMIT_FSIZE, &files);
 		setrlimit(RLIMIT_FSIZE, failing->files);
@@ -357,7 +360,7 @@ failing_pass_run(struct failing_pass *failing)
 	ck_assert_int_eq(
 	    pthread_create(&thread, NULL, failing_body, failing), 0);
 	while (!__atomic_load_n(&failing->installed, __ATOMIC_ACQUIRE))
-		sched_yield();
+		usleep(NAP_US); /* it may be refused */
 	if (failing->listener >= 0)
 		supervisor = start_supervisor(failing);
 	__atomic_store_n(&failing->go, 1, __ATOMIC_RELEASE);

@@ -212,7 +212,7 @@ stop(pid_t idle, const struct mu_priority *priority)
 		printf("SKIPPED: lent: one CPU\n");
 		return;
 	}
-	for (i = 0; i < 10; i++) {
+	for (i = 0; i < 4; i++) {
 		alone += stop_ns(idle, NULL);
 		helped += stop_ns(idle, &lender);
 	}
