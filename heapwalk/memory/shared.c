@@ -115,12 +115,33 @@ keep_executable(const struct mu_mapping *mapping, long copy, size_t size)
 	return mu_sys3(SYS_mprotect, copy, (long)size, protection) == 0;
 }
 
+/* The kernel makes a second mapping of what is shared. */
+static void
+keep(struct taking *taking, const struct mu_mapping *mapping, bool elsewhere)
+{
+	uintptr_t *kept = taking->shared->kept;
+	long at = MU_SHARED_NOWHERE;
+
+	if (kept == NULL)
+		return;
+	if (elsewhere)
+		at = MU_SHARED_ELSEWHERE;
+	else if (mapping->shared)
+		at = mu_syscall6(SYS_mremap, (long)mapping->range.begin, 0,
+		    (long)mu_range_size(mapping->range), MREMAP_MAYMOVE, 0, 0);
+	kept[mapping - taking->self->mappings] =
+	    mu_sys_failed(at) ? MU_SHARED_NOWHERE : (uintptr_t)at;
+}
+
 /* Replace MAPPING by private memory: with its contents, or EMPTY. */
 static bool
 replace(struct taking *taking, const struct mu_mapping *mapping, bool empty)
 {
 	size_t size = mu_range_size(mapping->range);
-	long at = mu_sys_mmap(empty ? (void *)mapping->range.begin : NULL, size,
+	long at;
+
+	keep(taking, mapping, empty);
+	at = mu_sys_mmap(empty ? (void *)mapping->range.begin : NULL, size,
 	    PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
 		(empty ? MAP_FIXED : 0));
@@ -223,4 +244,23 @@ mu_shared_take(struct mu_shared *shared, struct mu_memory *memory)
 		}
 	}
 	mu_pages_close(&taking.pages);
+}
+
+bool
+mu_shared_next(struct mu_pages *pages, uintptr_t kept,
+    const struct mu_mapping *mapping, struct mu_range range,
+    struct mu_range *part)
+{
+	struct mu_mapping now = *mapping;
+	uintptr_t by = kept == 0 ? 0 : kept - mapping->range.begin;
+
+	if (kept == MU_SHARED_ELSEWHERE || kept == MU_SHARED_NOWHERE)
+		return false;
+	now.range =
+	    (struct mu_range) { now.range.begin + by, now.range.end + by };
+	range = (struct mu_range) { range.begin + by, range.end + by };
+	if (!mu_pages_next(pages, &now, range, part))
+		return false;
+	*part = (struct mu_range) { part->begin - by, part->end - by };
+	return true;
 }

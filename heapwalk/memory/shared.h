@@ -15,6 +15,7 @@ struct mu_shared {
 	struct mu_standstill still; /* of the program */
 	size_t limit;               /* most bytes to copy */
 	struct mu_range except;     /* a mapping that stays shared */
+	uintptr_t *kept; /* for each mapping, zeroed: see below; or NULL */
 
 	/* Results. */
 	size_t taken;    /* bytes made private */
@@ -31,5 +32,17 @@ bool mu_shared_any(
  * touched.
  */
 void mu_shared_take(struct mu_shared *shared, struct mu_memory *memory);
+
+/* Where the image still shares a mapping. 0: at its own place. */
+#define MU_SHARED_ELSEWHERE 1 /* another mapping shows the same */
+#define MU_SHARED_NOWHERE 2
+
+/*
+ * The first part of RANGE in MAPPING, whose place is KEPT, with data now, as
+ * PAGES, those of the image, tell.
+ */
+bool mu_shared_next(struct mu_pages *pages, uintptr_t kept,
+    const struct mu_mapping *mapping, struct mu_range range,
+    struct mu_range *part);
 
 #endif

@@ -1,13 +1,11 @@
 #include "heapwalk/refer/moved.h"
 
 #include "heapwalk/memory/map_file.h"
-#include "heapwalk/memory/pages.h"
 #include "heapwalk/subject/classify.h"
 #include "mu/sys.h"
 
 #define MOST_AT_FIRST ((size_t)4 << 30) /* bytes to read in the first round */
 #define MOST ((size_t)256 << 20)        /* in all rounds after it */
-#define MAX_BLOCKS 65536                /* lost blocks to look for */
 #define PIECE ((size_t)64 << 10)
 #define ROUNDS 8 /* what moves may be missed again */
 
@@ -19,42 +17,40 @@
  */
 #define FIRST_NAP_NS (MU_NS_PER_MS / 2) /* then twice as long: 63 ms in all */
 
+#define MOVED                                                              \
+	"another process, or write(2), changed shared memory while it was" \
+	" read: what only that refers to may be among these"
+
+#define UNKNOWN                                                             \
+	"whether another process, or write(2), stored references in shared" \
+	" memory while it was read is not known: what only that refers to"  \
+	" may be among these" MU_CURE "ask again"
+
 struct looking {
+	struct mu_snapshot *snap;
+	const struct mu_blocks *blocks;
 	const struct mu_moved_source *source;
-	struct mu_pages pages;
-	struct mu_range blocks[MAX_BLOCKS]; /* by address */
-	size_t num_blocks;
-	size_t rest; /* bytes that may still be read */
+	bool asked;   /* in this round */
+	bool unknown; /* pages may have data that nobody tells */
+	bool any;     /* pages were read */
+	size_t rest;  /* bytes that may still be read */
 	uintptr_t words[PIECE / sizeof(uintptr_t)];
 };
 
 static bool
-add_block(void *ctx, const struct mu_block *block)
+is_in_lost_block(const struct looking *looking, uintptr_t value)
 {
-	struct looking *looking = ctx;
+	struct mu_block block;
 
-	looking->blocks[looking->num_blocks++] = block->range;
-	return looking->num_blocks < MAX_BLOCKS;
+	return mu_blocks_find(looking->blocks, value, &block) &&
+	    !mu_block_marked(&block) &&
+	    (block.listed == NULL || !block.listed->keep);
 }
 
-static bool
-is_in_block(const struct looking *looking, uintptr_t value)
-{
-	size_t low = 0, high = looking->num_blocks, middle;
-
-	if (value < looking->blocks[0].begin)
-		return false;
-	while (high - low > 1) {
-		middle = low + (high - low) / 2;
-		if (looking->blocks[middle].begin <= value)
-			low = middle;
-		else
-			high = middle;
-	}
-	return mu_range_has(looking->blocks[low], value);
-}
-
-/* True if RANGE, whole pages, has an address of a lost block. */
+/*
+ * True if RANGE, whole pages, has an address of a lost block. Memory of a
+ * process that has ended reads as a file without bytes.
+ */
 static bool
 look_in(struct looking *looking, struct mu_range range)
 {
@@ -69,65 +65,104 @@ look_in(struct looking *looking, struct mu_range range)
 		looking->rest -= size;
 		got = mu_sys_pread(
 		    looking->source->memory, looking->words, size, range.begin);
+		looking->unknown |= got == 0;
 		for (i = 0; got > 0 && i < (size_t)got / sizeof(uintptr_t); i++)
-			if (is_in_block(looking, looking->words[i]))
+			if (is_in_lost_block(looking, looking->words[i]))
 				return true;
 	}
+	looking->any = true;
 	return false;
 }
 
-/*
- * Reading a hole would allocate pages, for the process too. FILE, if not -1, is
- * what MAPPING shows: only it tells of pages that got data after the snapshot.
- */
 static bool
-next_part(struct looking *looking, struct mu_snapshot *snap, int file,
-    const struct mu_mapping *mapping, struct mu_range rest,
-    struct mu_range *part)
+look_in_file(
+    struct looking *looking, int file, const struct mu_mapping *mapping)
 {
-	if (file >= 0)
-		return mu_map_file_next(
-		    file, mapping, snap->memory.page_size, rest, part);
-	if (looking->source->pagemap >= 0)
-		return mu_pages_next(&looking->pages, mapping, rest, part);
-	return snap->memory.ops->populated(&snap->memory, rest, part);
-}
-
-static bool
-look_in_mapping(struct looking *looking, struct mu_snapshot *snap,
-    const struct mu_mapping *mapping, struct mu_tmpfs *tmpfs)
-{
-	int file = mu_map_file_open(mapping, tmpfs);
+	size_t size = looking->snap->memory.page_size;
 	struct mu_range rest = mapping->range, part;
 	bool found = false;
 
 	for (; !found && rest.begin < rest.end &&
-	     next_part(looking, snap, file, mapping, rest, &part);
+	     mu_map_file_next(file, mapping, size, rest, &part);
 	     rest.begin = part.end)
 		found = look_in(looking, part);
+	return found;
+}
+
+/* The source tells which pages have data. */
+static bool
+look_by_source(struct looking *looking, const struct mu_mapping *mapping)
+{
+	const struct mu_moved_source *source = looking->source;
+	struct mu_range rest = mapping->range, part;
+	bool found = false;
+
+	if (!looking->asked)
+		looking->unknown |= !source->ask(source->ctx);
+	looking->asked = true;
+	for (; !found && !looking->unknown &&
+	     source->next(source->ctx, mapping, rest, &part);
+	     rest.begin = part.end)
+		found = look_in(looking, part);
+	return found;
+}
+
+/* Reading a hole would allocate pages, for the process too. */
+static bool
+look_by_snapshot(struct looking *looking, const struct mu_mapping *mapping)
+{
+	struct mu_memory *memory = &looking->snap->memory;
+	struct mu_range rest = mapping->range, part;
+	size_t holes = mu_range_size(rest);
+	bool found = false;
+
+	for (; !found && memory->ops->populated(memory, rest, &part);
+	     rest.begin = part.end) {
+		holes -= mu_range_size(part);
+		found = look_in(looking, part);
+	}
+	looking->unknown |= !found && holes > 0;
+	return found;
+}
+
+static bool
+look_in_mapping(struct looking *looking, const struct mu_mapping *mapping,
+    struct mu_tmpfs *tmpfs)
+{
+	int file = mu_map_file_open(mapping, tmpfs);
+	bool found;
+
+	if (file >= 0)
+		found = look_in_file(looking, file, mapping);
+	else if (looking->source->ask != NULL)
+		found = look_by_source(looking, mapping);
+	else
+		found = look_by_snapshot(looking, mapping);
 	mu_sys_close(&file);
 	return found;
 }
 
 static bool
-look_everywhere(struct looking *looking, struct mu_snapshot *snap)
+look_everywhere(struct looking *looking)
 {
-	struct mu_tmpfs tmpfs = { .pid = snap->pid };
+	const struct mu_snapshot *snap = looking->snap;
+	struct mu_tmpfs tmpfs = { .pid = looking->source->tid };
 	const struct mu_mapping *mapping;
 	size_t i;
 
+	looking->asked = false;
 	for (i = 0; i < snap->num_mappings; i++) {
 		mapping = &snap->mappings[i];
 		if (mu_mapping_is_changing(mapping, &tmpfs) &&
 		    !mu_range_has(
 			looking->source->except, mapping->range.begin) &&
-		    look_in_mapping(looking, snap, mapping, &tmpfs))
+		    look_in_mapping(looking, mapping, &tmpfs))
 			return true;
 	}
 	return false;
 }
 
-bool
+const char *
 mu_moved_since(struct mu_snapshot *snap, const struct mu_blocks *blocks,
     const struct mu_moved_source *source, struct mu_arena *arena)
 {
@@ -135,22 +170,25 @@ mu_moved_since(struct mu_snapshot *snap, const struct mu_blocks *blocks,
 	unsigned round;
 
 	if (looking == NULL)
-		return false;
+		return UNKNOWN;
+	looking->snap = snap;
+	looking->blocks = blocks;
 	looking->source = source;
-	looking->num_blocks = 0;
+	looking->unknown = looking->any = false;
 	looking->rest = MOST_AT_FIRST;
-	mu_blocks_each_unmarked(blocks, add_block, looking);
-	for (round = 0; round < ROUNDS && looking->num_blocks > 0; round++) {
-		mu_pages_of(
-		    &looking->pages, source->pagemap, snap->memory.page_size);
-		if (look_everywhere(looking, snap))
-			return true;
-		if (looking->rest == MOST_AT_FIRST)
-			return false; /* there is none */
+	for (round = 0; round < ROUNDS; round++) {
+		if (look_everywhere(looking))
+			return MOVED;
+		if (round == 0)
+			looking->unknown |= looking->rest == 0;
+		if (looking->unknown)
+			return UNKNOWN;
+		if (!looking->any)
+			return NULL;
 		if (looking->rest > MOST)
 			looking->rest = MOST;
 		if (round + 1 < ROUNDS)
 			mu_sys_sleep_ns(FIRST_NAP_NS << round);
 	}
-	return false;
+	return NULL;
 }

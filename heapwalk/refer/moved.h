@@ -11,24 +11,31 @@
 #include "heapwalk/heaps/blocks.h"
 #include "heapwalk/subject/snapshot.h"
 
-#define MU_MOVED_WORDS                                                     \
-	"another process, or write(2), changed shared memory while it was" \
-	" read: what only that refers to may be among these"
-
 /* The process itself, as it is now; not owned. */
 struct mu_moved_source {
+	pid_t tid;              /* one of its threads that lives */
 	int memory;             /* its /proc/PID/mem */
-	int pagemap;            /* where a file cannot be opened, only pages
-				   that it has touched are read; -1: those of
-				   the snapshot, without its holes */
 	struct mu_range except; /* a mapping that is not read */
+
+	/*
+	 * Where a file cannot be opened. Before each round over all mappings,
+	 * if it matters, ASK finds out which pages have data now; false if that
+	 * is not known. NEXT returns the first part of RANGE in MAPPING that
+	 * has. ASK NULL: only the snapshot tells, and of holes nobody.
+	 */
+	bool (*ask)(void *ctx);
+	bool (*next)(void *ctx, const struct mu_mapping *mapping,
+	    struct mu_range range, struct mu_range *part);
+	void *ctx;
 };
 
 /*
- * True if the shared memory of the process has the address of an unmarked block
- * now: none was found in it, and the process had none left to store.
+ * Why an unmarked block may be in use: the shared memory of the process has its
+ * address now; none was found in it, and the process had none left to store. Or
+ * that is not known. NULL: it has none.
  */
-bool mu_moved_since(struct mu_snapshot *snap, const struct mu_blocks *blocks,
-    const struct mu_moved_source *source, struct mu_arena *arena);
+const char *mu_moved_since(struct mu_snapshot *snap,
+    const struct mu_blocks *blocks, const struct mu_moved_source *source,
+    struct mu_arena *arena);
 
 #endif

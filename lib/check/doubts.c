@@ -1,6 +1,5 @@
 #include "lib/check/doubts.h"
 
-#include "heapwalk/refer/moved.h"
 #include "heapwalk/subject/dynamic_symbols.h"
 #include "ptrace/remote/alternate_stacks.h"
 
@@ -53,12 +52,11 @@ mu_doubt_untouched(size_t bytes, struct mu_why *why)
 }
 
 enum mu_status
-mu_doubt_moved(struct mu_check_look *look, int memory, struct mu_why *why)
+mu_doubt_moved(struct mu_check_look *look, const struct mu_moved_source *source,
+    struct mu_why *why)
 {
-	struct mu_moved_source source = { .memory = memory, .pagemap = -1 };
+	const char *moved = mu_moved_since(look->snap,
+	    &look->analysis.search.heap.blocks, source, &look->analysis.tables);
 
-	if (!mu_moved_since(look->snap, &look->analysis.search.heap.blocks,
-		&source, &look->analysis.tables))
-		return MU_OK;
-	return mu_why(why, MU_PARTIAL, MU_MOVED_WORDS);
+	return moved == NULL ? MU_OK : mu_why(why, MU_PARTIAL, "%s", moved);
 }

@@ -7,6 +7,7 @@
 #ifndef LIB_CHECK_DOUBTS_H
 #define LIB_CHECK_DOUBTS_H
 
+#include "heapwalk/refer/moved.h"
 #include "lib/check/outside.h"
 
 /*
@@ -23,11 +24,8 @@ enum mu_status mu_doubt_stacks(
  */
 enum mu_status mu_doubt_untouched(size_t bytes, struct mu_why *why);
 
-/*
- * Shared memory was changed while it was read: heapwalk/refer/moved.h. MEMORY
- * is the /proc/PID/mem of the subject.
- */
-enum mu_status mu_doubt_moved(
-    struct mu_check_look *look, int memory, struct mu_why *why);
+/* Shared memory was changed while it was read: heapwalk/refer/moved.h. */
+enum mu_status mu_doubt_moved(struct mu_check_look *look,
+    const struct mu_moved_source *source, struct mu_why *why);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "heapwalk/subject/dynamic_symbols.h"
 #include "lib/check/doubts.h"
+#include "mu/range.h"
 #include "mu/text.h"
 #include "ptrace/live/pause.h"
 #include "ptrace/live/proc.h"
@@ -108,6 +109,69 @@ advise_all(const struct mu_keeper *keeper, char *advice, size_t size)
 	    fits ? "" : "--stop=read ", mu_pause_advice(ns));
 }
 
+/* Shared pages that have data now: see struct mu_moved_source. */
+struct shared_now {
+	struct mu_keeper *keeper;
+	size_t old, new; /* parts to come */
+};
+
+static bool
+ask_now(void *ctx)
+{
+	struct shared_now *now = ctx;
+	bool known = mu_keeper_ask(now->keeper);
+
+	now->old = 0;
+	now->new = now->keeper->result.shared.first_new;
+	return known;
+}
+
+/* The part of RANGE in parts from *AT to END, which are by address. */
+static bool
+next_of(const struct mu_shared_pages *shared, size_t *at, size_t end,
+    struct mu_range range, struct mu_range *part)
+{
+	while (*at < end && shared->parts[*at].range.end <= range.begin)
+		++*at;
+	if (*at == end)
+		return false;
+	*part = mu_range_common(shared->parts[*at].range, range);
+	return mu_range_size(*part) > 0;
+}
+
+/* The mappings come by address, too. */
+static bool
+next_now(void *ctx, const struct mu_mapping *mapping, struct mu_range range,
+    struct mu_range *part)
+{
+	struct shared_now *now = ctx;
+	const struct mu_shared_pages *shared = &now->keeper->result.shared;
+	struct mu_range other;
+	bool old, new;
+
+	(void)mapping;
+	old = next_of(shared, &now->old, shared->first_new, range, part);
+	new = next_of(shared, &now->new, shared->num_parts, range, &other);
+	if (new && (!old || other.begin < part->begin))
+		*part = other;
+	return old || new;
+}
+
+static enum mu_status
+note_moved(struct mu_process *process, struct mu_check_look *look)
+{
+	struct shared_now now = { .keeper = &process->keeper };
+	struct mu_moved_source source = {
+		.tid = process->keeper.remote.source.pid,
+		.memory = process->keeper.memory,
+		.ask = mu_keeper_may_ask(now.keeper) ? ask_now : NULL,
+		.next = next_now,
+		.ctx = &now,
+	};
+
+	return mu_doubt_moved(look, &source, &look->why);
+}
+
 /*
  * Memory that a copy shares with the process, or does not have, changes while
  * it is read unless that was possible during the stop: a pointer that moves
@@ -143,7 +207,7 @@ note_shared(struct mu_process *process, struct mu_check_look *look)
 	}
 	look->status = mu_doubt_untouched(unasked, &look->why);
 	if (look->status == MU_OK)
-		look->status = mu_doubt_moved(look, keeper->memory, &look->why);
+		look->status = note_moved(process, look);
 }
 
 /*

@@ -173,6 +173,10 @@ static void
 note(void *subject, struct mu_check_look *look)
 {
 	struct ending *ending = subject;
+	struct mu_moved_source source = {
+		.tid = ending->remote.source.pid,
+		.memory = ending->memory,
+	};
 
 	if (!still_there(ending->stopped))
 		look->status = mu_why(&look->why, MU_ERR_TARGET_GONE,
@@ -199,7 +203,7 @@ note(void *subject, struct mu_check_look *look)
 		look->status =
 		    mu_doubt_untouched(ending->remote.unasked, &look->why);
 	if (look->status == MU_OK)
-		look->status = mu_doubt_moved(look, ending->memory, &look->why);
+		look->status = mu_doubt_moved(look, &source, &look->why);
 	if (look->status == MU_OK)
 		look->status =
 		    mu_sharer_note(ending->check->pid, 0, &look->why);

@@ -11,6 +11,8 @@
 #include "lib/helpers/keeper_socket.h"
 #include "lib/helpers/oom_score.h"
 #include "lib/helpers/priority.h"
+#include "mu/range.h"
+#include "mu/sort.h"
 #include "mu/sys.h"
 #include "ptrace/live/proc.h"
 
@@ -468,6 +470,29 @@ mu_keeper_take(struct mu_keeper *keeper)
 	keeper->result.status = attend(keeper);
 	mu_priority_restore(&priority);
 	return keeper->result.status;
+}
+
+bool
+mu_keeper_may_ask(const struct mu_keeper *keeper)
+{
+	return keeper->socket >= 0 && !keeper->result.tight &&
+	    keeper->result.method_used == MU_KEEPER_FORK;
+}
+
+bool
+mu_keeper_ask(struct mu_keeper *keeper)
+{
+	struct mu_shared_pages *shared = &keeper->result.shared;
+	int fds[MU_KEEPER_SOCKET_FDS];
+
+	if (!mu_keeper_socket_send(keeper->socket, MU_KEEPER_ASK, NULL, 0) ||
+	    hear(keeper, fds) != MU_KEEPER_ASKED)
+		return false;
+	*shared = keeper->work->result.shared;
+	mu_sort(shared->parts + shared->first_new,
+	    shared->num_parts - shared->first_new, sizeof(*shared->parts),
+	    mu_range_compare);
+	return shared->unasked == 0;
 }
 
 void

@@ -145,6 +145,19 @@ struct mu_keeper_work {
 enum mu_status mu_keeper_take(struct mu_keeper *keeper);
 
 /*
+ * True while there is a copy, and the keeper need not watch that all of the
+ * time.
+ */
+bool mu_keeper_may_ask(const struct mu_keeper *keeper);
+
+/*
+ * If that is so: find out which shared pages have got data since the copy was
+ * made. They are in keeper->result.shared from FIRST_NEW on, by address.
+ * Returns false if that is not known for all.
+ */
+bool mu_keeper_ask(struct mu_keeper *keeper);
+
+/*
  * Release the copy: parts that were not read are zeros from now on.
  * Optional; mu_keeper_end() does it otherwise.
  */

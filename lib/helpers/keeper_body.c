@@ -424,6 +424,33 @@ is_lost(struct mu_keeper_self *self)
 	return true;
 }
 
+static bool
+answer(struct mu_keeper_self *self)
+{
+	mu_shared_pages_again(&self->result->shared, self->work->snap.mappings,
+	    self->work->snap.num_mappings, &self->work->copy, self->copy_memory,
+	    self->asked->deadline_ns);
+	return mu_keeper_socket_send(
+	    self->work->socket, MU_KEEPER_ASKED, NULL, 0);
+}
+
+/* False if the command needs the copy no more. */
+static bool
+attend(struct mu_keeper_self *self)
+{
+	int fds[MU_KEEPER_SOCKET_FDS];
+
+	switch (mu_keeper_socket_receive(
+	    self->work->socket, fds, self->budget.next_ns)) {
+	case MU_KEEPER_TIMEOUT:
+		return true;
+	case MU_KEEPER_ASK:
+		return answer(self);
+	default:
+		return false;
+	}
+}
+
 /* If memory is short the program can be faster than a watch that sleeps. */
 static void
 watch_copy(struct mu_keeper_self *self)
@@ -432,9 +459,7 @@ watch_copy(struct mu_keeper_self *self)
 
 	if (self->budget.tight)
 		mu_priority_raise(&priority);
-	while (!is_lost(self) &&
-	    !mu_keeper_socket_await_close(
-		self->work->socket, self->budget.next_ns))
+	while (!is_lost(self) && attend(self))
 		continue;
 	mu_priority_restore(&priority);
 }

@@ -20,6 +20,8 @@ enum mu_keeper_message {
 	MU_KEEPER_READ_NOW, /* keeper: threads are stopped, read now */
 	MU_KEEPER_WAS_READ, /* command: reading is complete */
 	MU_KEEPER_TAKEN,    /* keeper: the result is ready */
+	MU_KEEPER_ASK,      /* command: which shared pages have data now? */
+	MU_KEEPER_ASKED,    /* keeper: that is known, or is not */
 };
 
 /* Open LINE[0] and LINE[1], close-on-exec. Returns 0 or -errno. */

@@ -38,11 +38,12 @@ struct mu_shared_pages {
 	/* Results. */
 	struct mu_remote_part *parts; /* by address after ..._complete() */
 	size_t num_parts, max_parts;
-	size_t all;      /* mappings of the process when they were listed */
-	uint64_t mapped; /* the pages of these */
-	size_t taken;    /* bytes read during the stop */
-	size_t sifted;   /* of these, searched for what SIFT covers, */
-	size_t kept;     /* and kept */
+	size_t first_new; /* these got data afterwards; in no order */
+	size_t all;       /* mappings of the process when they were listed */
+	uint64_t mapped;  /* the pages of these */
+	size_t taken;     /* bytes read during the stop */
+	size_t sifted;    /* of these, searched for what SIFT covers, */
+	size_t kept;      /* and kept */
 	struct mu_sift sift;
 	uint64_t taken_ns; /* time that this took */
 	size_t unread;     /* pages of these that only the process can read */
@@ -66,6 +67,7 @@ struct mu_shared_pages {
 	struct mu_known_run *last_run; /* of page LAST_NUMBER * 64; or NULL */
 	const struct mu_mapping *last_mapping;
 	uint64_t last_number;
+	uintptr_t answers; /* room for them in the copy; 0: none */
 };
 
 /*
@@ -131,6 +133,11 @@ bool mu_shared_pages_merge(struct mu_shared_pages *pages,
  * Sorts the parts.
  */
 void mu_shared_pages_complete(struct mu_shared_pages *pages,
+    const struct mu_mapping *mappings, size_t num_mappings,
+    const struct mu_process_copy *copy, int copy_memory, uint64_t deadline_ns);
+
+/* Later, with the same: add what has got data since. */
+void mu_shared_pages_again(struct mu_shared_pages *pages,
     const struct mu_mapping *mappings, size_t num_mappings,
     const struct mu_process_copy *copy, int copy_memory, uint64_t deadline_ns);
 

@@ -18,14 +18,13 @@
  */
 #define BLINDLY ((size_t)4 << 20)
 
-/* A query to the copy; VEC is in its memory. */
+/* A query to the copy. */
 struct asking {
 	struct mu_shared_pages *pages;
 	const struct mu_process_copy *copy;
 	int memory;
 	uint64_t deadline_ns;
 	struct mu_tmpfs tmpfs;
-	uintptr_t vec; /* 0: it does not answer */
 	size_t blindly;
 	unsigned char resident[4096];
 };
@@ -56,7 +55,7 @@ open_asking(struct asking *asking)
 	if (mu_process_copy_call(
 		asking->copy, &call, asking->deadline_ns, NULL) == MU_OK &&
 	    !mu_sys_failed(call.result))
-		asking->vec = (uintptr_t)call.result;
+		asking->pages->answers = (uintptr_t)call.result;
 }
 
 /*
@@ -77,10 +76,11 @@ ask(struct asking *asking, struct mu_range range)
 {
 	struct mu_remote_call call = {
 		.nr = SYS_mincore,
-		.args = { range.begin, mu_range_size(range), asking->vec },
+		.args = { range.begin, mu_range_size(range),
+		    asking->pages->answers },
 	};
 
-	return asking->vec != 0 &&
+	return asking->pages->answers != 0 &&
 	    mu_process_copy_call(
 		asking->copy, &call, asking->deadline_ns, NULL) == MU_OK &&
 	    call.result == 0;
@@ -93,7 +93,7 @@ add_untouched(struct mu_shared_pages *pages, uintptr_t address)
 	size_t size = pages->page_size;
 	struct mu_remote_part *last;
 
-	if (pages->num_parts > 0) {
+	if (pages->num_parts > pages->first_new) {
 		last = &pages->parts[pages->num_parts - 1];
 		if (last->bytes == NULL && last->range.end == address) {
 			last->range.end += size;
@@ -126,8 +126,8 @@ take_answers(struct asking *asking, const struct mu_mapping *mapping,
 		some = count - at < sizeof(asking->resident)
 		    ? count - at
 		    : sizeof(asking->resident);
-		n = mu_sys_pread(
-		    asking->memory, asking->resident, some, asking->vec + at);
+		n = mu_sys_pread(asking->memory, asking->resident, some,
+		    asking->pages->answers + at);
 		if (n != (ssize_t)some) {
 			asking->pages->unasked +=
 			    some * asking->pages->page_size;
@@ -191,7 +191,7 @@ find_untouched(struct asking *asking, const struct mu_mapping *mapping)
 		take_blindly(asking, mapping, rest);
 		return;
 	}
-	if (asking->vec == 0)
+	if (asking->pages->answers == 0)
 		open_asking(asking);
 	for (; rest.begin < rest.end; rest.begin = range.end) {
 		range = rest;
@@ -202,6 +202,17 @@ find_untouched(struct asking *asking, const struct mu_mapping *mapping)
 		else
 			take_blindly(asking, mapping, range);
 	}
+}
+
+static void
+find_all(struct asking *asking, const struct mu_mapping *mappings,
+    size_t num_mappings)
+{
+	size_t i;
+
+	for (i = 0; asking->pages->max_parts > 0 && i < num_mappings; i++)
+		if (mu_mapping_is_changing(&mappings[i], &asking->tmpfs))
+			find_untouched(asking, &mappings[i]);
 }
 
 void
@@ -218,15 +229,29 @@ mu_shared_pages_complete(struct mu_shared_pages *pages,
 	};
 	size_t i;
 
-	for (i = 0; i < num_mappings; i++) {
-		if (!mu_mapping_is_changing(&mappings[i], &asking.tmpfs))
-			continue;
-		if (!was_listed(pages, &mappings[i]))
+	for (i = 0; i < num_mappings; i++)
+		if (mu_mapping_is_changing(&mappings[i], &asking.tmpfs) &&
+		    !was_listed(pages, &mappings[i]))
 			pages->changing += mu_range_size(mappings[i].range);
-		if (pages->max_parts == 0)
-			continue;
-		find_untouched(&asking, &mappings[i]);
-	}
+	find_all(&asking, mappings, num_mappings);
 	mu_sort(pages->parts, pages->num_parts, sizeof(*pages->parts),
 	    mu_range_compare);
+	pages->first_new = pages->num_parts;
+}
+
+void
+mu_shared_pages_again(struct mu_shared_pages *pages,
+    const struct mu_mapping *mappings, size_t num_mappings,
+    const struct mu_process_copy *copy, int copy_memory, uint64_t deadline_ns)
+{
+	struct asking asking = {
+		.pages = pages,
+		.copy = copy,
+		.memory = copy_memory,
+		.deadline_ns = deadline_ns,
+		.tmpfs = { .pid = copy->pid },
+		.blindly = BLINDLY,
+	};
+
+	find_all(&asking, mappings, num_mappings);
 }

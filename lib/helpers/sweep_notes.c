@@ -9,6 +9,7 @@
 #include "mu/procfs.h"
 #include "mu/sys.h"
 #include "mu/text.h"
+#include "ptrace/live/proc.h"
 #include "ptrace/live/sharer.h"
 #include "ptrace/remote/alternate_stacks.h"
 
@@ -75,12 +76,48 @@ note_changing(struct mu_image *image, struct mu_sweep *sweep)
 }
 
 static int
-open_of_original(const struct mu_image *image, const char *name)
+open_of(pid_t tid, const char *name)
 {
 	char path[40];
 
-	mu_text_format(path, sizeof(path), "/proc/%d/%s", image->job.pid, name);
+	mu_text_format(path, sizeof(path), "/proc/%d/%s", tid, name);
 	return mu_procfs_open(path, O_RDONLY);
+}
+
+/* Shared pages that have data now: see struct mu_moved_source. */
+struct shared_now {
+	const struct mu_image *image;
+	struct mu_pages pages;   /* of the image */
+	struct mu_pages touched; /* of the program */
+};
+
+static bool
+ask_now(void *ctx)
+{
+	struct shared_now *now = ctx;
+	size_t page_size = now->image->snap.memory.page_size;
+
+	mu_pages_close(&now->pages);
+	mu_pages_open(&now->pages, page_size);
+	mu_pages_of(&now->touched, now->touched.pagemap, page_size);
+	return now->image->uncopied.kept != NULL && now->touched.pagemap >= 0;
+}
+
+/*
+ * The image does not share any more what was private: a file in which the
+ * program has its own copies of pages.
+ */
+static bool
+next_now(void *ctx, const struct mu_mapping *mapping, struct mu_range range,
+    struct mu_range *part)
+{
+	struct shared_now *now = ctx;
+	const struct mu_image *image = now->image;
+	uintptr_t kept = image->uncopied.kept[mapping - image->snap.mappings];
+
+	if (kept == MU_SHARED_NOWHERE)
+		return mu_pages_next(&now->touched, mapping, range, part);
+	return mu_shared_next(&now->pages, kept, mapping, range, part);
 }
 
 /*
@@ -90,25 +127,35 @@ open_of_original(const struct mu_image *image, const char *name)
 static void
 note_moved(struct mu_image *image, struct mu_sweep *sweep)
 {
+	struct shared_now now = {
+		.image = image,
+		.pages = { .pagemap = -1 },
+	};
 	struct mu_moved_source source = {
+		.tid = mu_proc_living(image->job.pid),
 		.except = mu_gap_sync_range(image),
+		.ask = ask_now,
+		.next = next_now,
+		.ctx = &now,
 	};
 	struct mu_search *search = &sweep->search;
+	const char *moved = NULL;
 
 	if (search->status != MU_OK || image->query.references ||
 	    !anything_lost(image, sweep) ||
 	    !mu_shared_any(
 		image->snap.mappings, image->snap.num_mappings, source.except))
 		return;
-	source.memory = open_of_original(image, "mem");
-	source.pagemap = open_of_original(image, "pagemap");
-	if (source.memory >= 0 && source.pagemap >= 0 &&
-	    mu_moved_since(
-		&image->snap, &search->heap.blocks, &source, &image->job.arena))
-		search->status =
-		    mu_why(&search->why, MU_PARTIAL, MU_MOVED_WORDS);
+	source.memory = open_of(source.tid, "mem");
+	now.touched.pagemap = open_of(source.tid, "pagemap");
+	if (source.memory >= 0)
+		moved = mu_moved_since(&image->snap, &search->heap.blocks,
+		    &source, &image->job.arena);
+	if (moved != NULL)
+		search->status = mu_why(&search->why, MU_PARTIAL, "%s", moved);
 	mu_sys_close(&source.memory);
-	mu_sys_close(&source.pagemap);
+	mu_pages_close(&now.touched);
+	mu_pages_close(&now.pages);
 }
 
 /* The collector shares the memory, too, and may still exist. */

@@ -188,6 +188,9 @@ take_shared(struct mu_image *image)
 	};
 
 	if (image->uncopied.shared) {
+		image->uncopied.kept = shared.kept =
+		    mu_arena_alloc(&image->job.arena, image->snap.num_mappings,
+			sizeof(*shared.kept));
 		mu_shared_take(&shared, memory);
 		image->uncopied.changing = shared.changing;
 		return false;

@@ -52,6 +52,8 @@ struct mu_uncopied {
 	bool shared;              /* the same, to copy shared memory
 				     (heapwalk/memory/shared.h) */
 	size_t changing; /* bytes of shared memory that could not be copied */
+	uintptr_t *kept; /* where the sweeper still shares the others; or NULL
+			  */
 	int memory, pagemap; /* descriptors of the collector; -1: none */
 	unsigned late_tries; /* stops that were over before shared memory
 				was read */

@@ -245,6 +245,32 @@ moved_to_new_pages(void)
 		abort();
 }
 
+/* The same in shared memory that has no file, by who is never stopped. */
+static void
+moved_to_new_pages_by_a_child(void)
+{
+	char *all = mmap(
+	    NULL, WIDE, RW, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	size_t i, from, half = WIDE / 2;
+
+	if (all == MAP_FAILED)
+		abort();
+	for (i = 0; i < half; i += PAGE)
+		put(all + i, block_new(24));
+	if (fork() != 0) {
+		madvise(all, WIDE, MADV_DONTNEED);
+		return;
+	}
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (from = 0;; from = half - from)
+		for (i = 0; i < half; i += PAGE, usleep(20)) {
+			memcpy(all + half - from + i, all + from + i,
+			    sizeof(void *));
+			if (madvise(all + from + i, PAGE, MADV_REMOVE) != 0)
+				abort();
+		}
+}
+
 /* No other process can read secret memory, not even by ptrace. */
 static void
 secret(void)
@@ -563,6 +589,8 @@ static const struct {
 	{ "moved_by_a_child", moved_by_a_child, false },
 	{ "moved_by_writes", moved_by_writes, false },
 	{ "moved_to_new_pages", moved_to_new_pages, false },
+	{ "moved_to_new_pages_by_a_child", moved_to_new_pages_by_a_child,
+	    false },
 	{ "sparse", sparse, false },
 	{ "secret", secret, false },
 	{ "child_of_a_server", child_of_a_server, false },
