@@ -321,6 +321,9 @@ add_up(struct mu_groups *groups)
 		reported = (struct mu_reported) { .count = 0 };
 		mu_reported_add(&reported, components, i);
 		group = &groups->all[groups->of[i] - 1];
+		if (group->num_blocks == 0)
+			group->first_blocks = reported.count;
+		group->uneven |= reported.count != group->first_blocks;
 		group->num_blocks += reported.count;
 		group->total_bytes += reported.bytes;
 	}
@@ -431,6 +434,7 @@ mu_groups_describe(struct mu_groups *groups, size_t index,
 		.tag = found->tag,
 		.module_address = found->module_address,
 		.mixed = found->mixed,
+		.uneven = found->uneven,
 		.count = found->count,
 		.bytes = found->bytes,
 		.num_blocks = found->num_blocks,

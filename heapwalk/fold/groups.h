@@ -21,9 +21,11 @@ struct mu_grouped {
 	size_t size;        /* of each; 0: they differ */
 	uintptr_t tag;      /* of the first one; 0: none, or they differ */
 	bool mixed;         /* their types may differ */
+	bool uneven;        /* more hangs on some than on others */
 	uintptr_t module_address; /* an address in their module; 0: none */
 	size_t count, bytes;
 	size_t num_blocks, total_bytes; /* with what hangs on them, usable */
+	size_t first_blocks;            /* of the first one alone */
 };
 
 struct mu_groups {

@@ -66,7 +66,7 @@ struct mu_lost_group {
 	uint64_t key;
 	size_t size;
 	uintptr_t tag, module_address;
-	bool mixed; /* their types may differ */
+	bool mixed, uneven;
 	size_t count, bytes, num_blocks, total_bytes;
 	struct mu_leak example;
 

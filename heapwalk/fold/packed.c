@@ -264,7 +264,8 @@ mu_packed_add_group(struct mu_packed *packed, const struct mu_lost_group *group)
 	put(&at, group->key);
 	put(&at, group->size);
 	put(&at, group->tag);
-	put(&at, group->module_address << 1 | group->mixed);
+	put(&at,
+	    group->module_address << 2 | group->uneven << 1 | group->mixed);
 	put(&at, group->count);
 	put(&at, group->bytes);
 	put(&at, group->num_blocks);
@@ -404,7 +405,8 @@ mu_packed_next_group(struct mu_packed_at *at, struct mu_lost_group *group)
 	group->tag = take(at);
 	group->module_address = take(at);
 	group->mixed = group->module_address & 1;
-	group->module_address >>= 1;
+	group->uneven = group->module_address >> 1 & 1;
+	group->module_address >>= 2;
 	group->count = take(at);
 	group->bytes = take(at);
 	group->num_blocks = take(at);

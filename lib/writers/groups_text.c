@@ -68,7 +68,7 @@ put_hanging(const struct mu_out *out, const struct mu_lost_group *group)
 
 	if (group->count == 0 || group->num_blocks <= group->count)
 		return;
-	if (hanging % group->count == 0)
+	if (!group->uneven && hanging % group->count == 0)
 		mu_put(out, ", %zu block%s hang%s on %s",
 		    hanging / group->count, plural(hanging / group->count),
 		    hanging == group->count ? "s" : "",

@@ -147,8 +147,10 @@ TEST_LOOP(differences, 0, FAKE_KINDS)
 		    folding_node(kinds[i % 4][2]);
 	group();
 	ck_assert_uint_eq(num_groups, 4);
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < 4; i++) {
 		ck_assert_uint_eq(groups[i].count, 10);
+		ck_assert(!groups[i].uneven);
+	}
 }
 
 TEST_LOOP(lists_of_any_length, 0, FAKE_KINDS)
@@ -161,6 +163,7 @@ TEST_LOOP(lists_of_any_length, 0, FAKE_KINDS)
 	group();
 	ck_assert_uint_eq(num_groups, 1);
 	ck_assert_uint_eq(groups[0].count, 58);
+	ck_assert(groups[0].uneven);
 	ck_assert(groups[0].holds[0].again || groups[0].holds[1].again);
 }
 
