@@ -60,6 +60,14 @@ mu_containers_is_block(
 	    (usable >= LARGE && size <= usable && usable - size < PAGE);
 }
 
+void
+mu_containers_found_self(struct mu_containers *parts, uintptr_t at, size_t size,
+    enum mu_part_kind part)
+{
+	if (mu_containers_is_block(parts, at, size))
+		parts->found(parts->ctx, at, part, 0);
+}
+
 static bool
 is_string(struct mu_containers *parts, uintptr_t at)
 {

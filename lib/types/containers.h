@@ -136,11 +136,35 @@ bool mu_containers_is_block(
 bool mu_containers_node(struct mu_containers *parts, uintptr_t node,
     uintptr_t *words, size_t count);
 
+/* Tell of the container itself, the SIZE bytes at AT, if it is a block. */
+void mu_containers_found_self(struct mu_containers *parts, uintptr_t at,
+    size_t size, enum mu_part_kind part);
+
 /* Tell whether what was found so far belongs to a container. */
 bool mu_containers_settle(struct mu_containers *parts, bool proven);
 
 /* True if ADDRESS is 0 or one of instructions. */
 bool mu_containers_function(struct mu_containers *parts, uintptr_t address);
+
+/* The halves of a word that has two numbers: the first, the second. */
+static inline uint32_t
+mu_word_low(uintptr_t word)
+{
+	return (uint32_t)word;
+}
+
+static inline uint32_t
+mu_word_high(uintptr_t word)
+{
+	return (uint32_t)(word >> 32);
+}
+
+/* True if COUNT may be a number of references. */
+static inline bool
+mu_is_use_count(uint32_t count)
+{
+	return count >= 1 && count <= (uint32_t)1 << 24;
+}
 
 /*
  * As mu_containers_find(), but what GLib has: arrays, hash tables, strings,

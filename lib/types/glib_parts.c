@@ -12,7 +12,6 @@
 #define TABLE_MAX ((size_t)1 << 24)
 #define TOMBSTONE 1 /* a hash; 0: unused */
 #define PIECE ((size_t)1024)
-#define USES_MAX ((uint32_t)1 << 24)
 #define LENGTH_MAX ((uint32_t)1 << 28)
 #define ELEMENT_MAX ((uint32_t)1 << 16) /* bytes */
 #define ARRAY_MIN ((size_t)16)          /* bytes of the elements of a GArray */
@@ -44,37 +43,10 @@ enum { SLAB_CHUNKS, SLAB_USED, SLAB_NEXT, SLAB_PREVIOUS, SLAB_WORDS };
 /* Words of struct _TypeNode; the last one is 0 in a fundamental type. */
 enum { NODE_DATA = 4, NODE_SELF = 9, NODE_PARENT, NODE_WORDS };
 
-static uint32_t
-low(uintptr_t word)
-{
-	return (uint32_t)word;
-}
-
-static uint32_t
-high(uintptr_t word)
-{
-	return (uint32_t)(word >> 32);
-}
-
 static bool
 is_power(size_t number)
 {
 	return number != 0 && (number & (number - 1)) == 0;
-}
-
-static bool
-is_uses(uint32_t count)
-{
-	return count >= 1 && count <= USES_MAX;
-}
-
-/* Tell of the container itself, if it is a block. */
-static void
-found_self(struct mu_containers *parts, uintptr_t at, size_t size,
-    enum mu_part_kind part)
-{
-	if (mu_containers_is_block(parts, at, size))
-		parts->found(parts->ctx, at, part, 0);
 }
 
 /* True if SIZE hashes have as many entries as the table says. */
@@ -108,9 +80,11 @@ find_hash_table(struct mu_containers *parts, uintptr_t at,
 	size_t size = words[TABLE_SIZE], keys, values;
 
 	if (count < TABLE_WORDS || size < TABLE_MIN || size > TABLE_MAX ||
-	    !is_power(size) || high(words[TABLE_MOD]) != size - 1 ||
-	    low(words[TABLE_MOD]) > size || low(words[TABLE_MOD]) <= size / 2 ||
-	    high(words[TABLE_NODES]) >= size || words[TABLE_HASH] == 0 ||
+	    !is_power(size) || mu_word_high(words[TABLE_MOD]) != size - 1 ||
+	    mu_word_low(words[TABLE_MOD]) > size ||
+	    mu_word_low(words[TABLE_MOD]) <= size / 2 ||
+	    mu_word_high(words[TABLE_NODES]) >= size ||
+	    words[TABLE_HASH] == 0 ||
 	    !mu_containers_function(parts, words[TABLE_HASH]) ||
 	    !mu_containers_function(parts, words[TABLE_EQUAL]) ||
 	    !mu_containers_function(parts, words[TABLE_FREE_KEY]) ||
@@ -122,9 +96,10 @@ find_hash_table(struct mu_containers *parts, uintptr_t at,
 	    !mu_containers_is_block(
 		parts, words[TABLE_HASHES], size * sizeof(uint32_t)) ||
 	    !counts_entries(parts, words[TABLE_HASHES], size,
-		low(words[TABLE_NODES]), high(words[TABLE_NODES])))
+		mu_word_low(words[TABLE_NODES]),
+		mu_word_high(words[TABLE_NODES])))
 		return false;
-	found_self(parts, at, TABLE_WORDS * WORD, MU_PART_GHASH);
+	mu_containers_found_self(parts, at, TABLE_WORDS * WORD, MU_PART_GHASH);
 	parts->found(parts->ctx, words[TABLE_KEYS], MU_PART_GHASH_KEYS, 0);
 	parts->found(parts->ctx, words[TABLE_HASHES], MU_PART_GHASH_HASHES, 0);
 	/* A set has its keys as values. */
@@ -140,15 +115,15 @@ static bool
 find_pointers(struct mu_containers *parts, uintptr_t at, const uintptr_t *words,
     size_t count)
 {
-	uint32_t length = low(words[1]), room = high(words[1]);
+	uint32_t length = mu_word_low(words[1]), room = mu_word_high(words[1]);
 
 	if (count < 4 || !is_power(room) || length > room ||
-	    room > LENGTH_MAX || !is_uses(low(words[2])) ||
-	    (high(words[2]) & 0xfe) != 0 ||
+	    room > LENGTH_MAX || !mu_is_use_count(mu_word_low(words[2])) ||
+	    (mu_word_high(words[2]) & 0xfe) != 0 ||
 	    !mu_containers_function(parts, words[3]) ||
 	    !mu_containers_is_block(parts, words[0], room * WORD))
 		return false;
-	found_self(parts, at, 4 * WORD, MU_PART_GPTRARRAY);
+	mu_containers_found_self(parts, at, 4 * WORD, MU_PART_GPTRARRAY);
 	parts->found(parts->ctx, words[0], MU_PART_GPTRARRAY_ELEMENTS, 0);
 	return true;
 }
@@ -161,12 +136,13 @@ static bool
 find_array(struct mu_containers *parts, uintptr_t at, const uintptr_t *words,
     size_t count)
 {
-	uint32_t length = low(words[1]), room = high(words[1]);
-	uint32_t element = low(words[2]);
+	uint32_t length = mu_word_low(words[1]), room = mu_word_high(words[1]);
+	uint32_t element = mu_word_low(words[2]);
 	size_t size = ARRAY_MIN;
 
 	if (count < 5 || room == 0 || length > room || room > LENGTH_MAX ||
-	    element == 0 || element > ELEMENT_MAX || !is_uses(low(words[3])) ||
+	    element == 0 || element > ELEMENT_MAX ||
+	    !mu_is_use_count(mu_word_low(words[3])) ||
 	    !mu_containers_function(parts, words[4]))
 		return false;
 	while (size < (size_t)room * element)
@@ -174,7 +150,7 @@ find_array(struct mu_containers *parts, uintptr_t at, const uintptr_t *words,
 	if (size / element != room ||
 	    !mu_containers_is_block(parts, words[0], size))
 		return false;
-	found_self(parts, at, 5 * WORD, MU_PART_GARRAY);
+	mu_containers_found_self(parts, at, 5 * WORD, MU_PART_GARRAY);
 	parts->found(parts->ctx, words[0], MU_PART_GARRAY_ELEMENTS, 0);
 	return true;
 }

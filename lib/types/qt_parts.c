@@ -9,7 +9,6 @@
 #include "lib/types/declared.h"
 
 #define WORD sizeof(uintptr_t)
-#define USES_MAX ((uint32_t)1 << 24)
 #define NODE_MAX 4096 /* bytes of a node */
 #define BUCKETS_MAX ((uint32_t)1 << 28)
 #define ARRIVALS 3 /* at a node of a map: from above, left, right */
@@ -34,33 +33,6 @@ enum {
 	CONNECTION_WORDS = 11
 };
 
-static uint32_t
-low(uintptr_t word)
-{
-	return (uint32_t)word;
-}
-
-static uint32_t
-high(uintptr_t word)
-{
-	return (uint32_t)(word >> 32);
-}
-
-static bool
-is_uses(uint32_t count)
-{
-	return count >= 1 && count <= USES_MAX;
-}
-
-/* Tell of the container itself, if it is a block. */
-static void
-found_self(struct mu_containers *parts, uintptr_t at, size_t size,
-    enum mu_part_kind part)
-{
-	if (mu_containers_is_block(parts, at, size))
-		parts->found(parts->ctx, at, part, 0);
-}
-
 /* The connections of one signal of SENDER: each says who sends. */
 static bool
 walk_connections(struct mu_containers *parts, uintptr_t first, uintptr_t sender)
@@ -79,7 +51,8 @@ walk_connections(struct mu_containers *parts, uintptr_t first, uintptr_t sender)
 		    parts->size(parts->ctx, words[CONNECTION_SLOT]) > 0 &&
 		    parts->read(parts->ctx, words[CONNECTION_SLOT], slot,
 			sizeof(slot)) &&
-		    is_uses(low(slot[0])) && parts->code(parts->ctx, slot[1]))
+		    mu_is_use_count(mu_word_low(slot[0])) &&
+		    parts->code(parts->ctx, slot[1]))
 			parts->found(parts->ctx, words[CONNECTION_SLOT],
 			    MU_PART_QOBJECT_SLOT, 0);
 	}
@@ -96,7 +69,7 @@ find_connections(struct mu_containers *parts, uintptr_t data, uintptr_t sender)
 
 	if (data == 0 || parts->size(parts->ctx, data) < sizeof(words) ||
 	    !parts->read(parts->ctx, data, words, sizeof(words)) ||
-	    !is_uses(high(words[0])))
+	    !mu_is_use_count(mu_word_high(words[0])))
 		return;
 	parts->found(parts->ctx, data, MU_PART_QOBJECT_CONNECTIONS, 0);
 	if (words[1] == 0 ||
@@ -175,20 +148,23 @@ find_hash5(struct mu_containers *parts, uintptr_t at, const uintptr_t *words,
 	size_t nodes, i;
 	uintptr_t node;
 
-	if (count < 6 || words[0] != 0 || !is_uses(low(words[2])) ||
-	    low(words[3]) < 2 * WORD || low(words[3]) > NODE_MAX ||
-	    low(words[4]) == 0 || low(words[4]) > BUCKETS_MAX ||
-	    high(words[2]) > parts->most ||
-	    !mu_containers_is_block(parts, words[1], low(words[4]) * WORD))
+	if (count < 6 || words[0] != 0 ||
+	    !mu_is_use_count(mu_word_low(words[2])) ||
+	    mu_word_low(words[3]) < 2 * WORD ||
+	    mu_word_low(words[3]) > NODE_MAX || mu_word_low(words[4]) == 0 ||
+	    mu_word_low(words[4]) > BUCKETS_MAX ||
+	    mu_word_high(words[2]) > parts->most ||
+	    !mu_containers_is_block(
+		parts, words[1], mu_word_low(words[4]) * WORD))
 		return false;
-	nodes = high(words[2]);
-	for (i = 0; i < low(words[4]); i++)
+	nodes = mu_word_high(words[2]);
+	for (i = 0; i < mu_word_low(words[4]); i++)
 		if (!mu_containers_word(parts, words[1] + i * WORD, &node) ||
 		    !walk_bucket(parts, node, at, &nodes))
 			return false;
 	if (nodes != 0)
 		return false;
-	found_self(parts, at, 6 * WORD, MU_PART_QHASH);
+	mu_containers_found_self(parts, at, 6 * WORD, MU_PART_QHASH);
 	parts->found(parts->ctx, words[1], MU_PART_QHASH_BUCKETS, 0);
 	return true;
 }
@@ -222,9 +198,10 @@ find_hash6(struct mu_containers *parts, uintptr_t at, const uintptr_t *words,
 	uintptr_t spans, told, i;
 	size_t seen = 0;
 
-	if (count < 5 || !is_uses(low(words[0])) || words[2] < SPAN_BUCKETS ||
-	    words[2] > BUCKETS_MAX || (words[2] & (words[2] - 1)) != 0 ||
-	    words[1] > words[2] || words[4] < WORD)
+	if (count < 5 || !mu_is_use_count(mu_word_low(words[0])) ||
+	    words[2] < SPAN_BUCKETS || words[2] > BUCKETS_MAX ||
+	    (words[2] & (words[2] - 1)) != 0 || words[1] > words[2] ||
+	    words[4] < WORD)
 		return false;
 	spans = words[2] / SPAN_BUCKETS;
 	if (!mu_containers_word(parts, words[4] - WORD, &told) ||
@@ -237,7 +214,7 @@ find_hash6(struct mu_containers *parts, uintptr_t at, const uintptr_t *words,
 			return false;
 	if (seen != words[1])
 		return false;
-	found_self(parts, at, 5 * WORD, MU_PART_QHASH);
+	mu_containers_found_self(parts, at, 5 * WORD, MU_PART_QHASH);
 	parts->found(parts->ctx, words[4] - WORD, MU_PART_QHASH_SPANS, 0);
 	return true;
 }
@@ -254,11 +231,11 @@ find_map5(struct mu_containers *parts, uintptr_t at, const uintptr_t *words,
 	uintptr_t parent;
 	size_t seen = 0, nodes, left;
 
-	if (count < 5 || !is_uses(low(words[0])) || words[1] > 3 ||
-	    words[3] != 0 || high(words[0]) == 0 ||
-	    high(words[0]) > parts->most)
+	if (count < 5 || !mu_is_use_count(mu_word_low(words[0])) ||
+	    words[1] > 3 || words[3] != 0 || mu_word_high(words[0]) == 0 ||
+	    mu_word_high(words[0]) > parts->most)
 		return false;
-	nodes = high(words[0]);
+	nodes = mu_word_high(words[0]);
 	left = ARRIVALS * nodes;
 	for (node = words[2]; node != header; from = node, node = next) {
 		if (left-- == 0 || !mu_containers_node(parts, node, links, 3))
@@ -280,7 +257,7 @@ find_map5(struct mu_containers *parts, uintptr_t at, const uintptr_t *words,
 	}
 	if (seen != nodes)
 		return false;
-	found_self(parts, at, 5 * WORD, MU_PART_QMAP);
+	mu_containers_found_self(parts, at, 5 * WORD, MU_PART_QMAP);
 	return true;
 }
 
