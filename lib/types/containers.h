@@ -146,13 +146,14 @@ bool mu_containers_settle(struct mu_containers *parts, bool proven);
 /* True if ADDRESS is 0 or one of instructions. */
 bool mu_containers_function(struct mu_containers *parts, uintptr_t address);
 
-/* The halves of a word that has two numbers: the first, the second. */
+/* The first of two numbers in one word. */
 static inline uint32_t
 mu_word_low(uintptr_t word)
 {
 	return (uint32_t)word;
 }
 
+/* The second of them. */
 static inline uint32_t
 mu_word_high(uintptr_t word)
 {
