@@ -79,36 +79,26 @@ mu_ahead_edges(const struct mu_components *components, uint32_t tree,
 }
 
 /*
- * The same before the trees of component I of COUNT are visited: the I-th of
- * LIST or, if that is NULL, that number. Called for each I; STEPS is as
- * MU_AHEAD.
+ * Before the trees of component I are visited, each component in turn.
  */
 MU_AHEAD_INLINE void
-mu_ahead_visit(const struct mu_components *components, const uint32_t *list,
-    uint32_t i, uint32_t count, uint32_t steps)
+mu_ahead_visit(const struct mu_components *components, uint32_t i)
 {
-	const struct mu_component *all = components->all, *one[5];
+	uint32_t left = components->num_components - i, cell, far;
 	const struct mu_lost *lost = components->trees.lost;
-	uint32_t cell, far, left = count - i;
+	const struct mu_component *one[5];
 
 	if (lost->cells == NULL || components->trees.of != NULL)
 		return;
 	for (far = 1; far < 5; far++) {
 		one[far] = NULL;
-		if (left <= far * steps)
-			continue;
-		one[far] = &all[list != NULL ? list[i + far * steps]
-					     : i + far * steps];
-		if (far < 4 && one[far]->complete)
-			one[far] = NULL;
+		if (left > far * MU_AHEAD &&
+		    !components->all[i + far * MU_AHEAD].complete)
+			one[far] = &components->all[i + far * MU_AHEAD];
 	}
-	if (one[4] != NULL && list != NULL)
-		__builtin_prefetch(one[4]);
-	else if (one[4] != NULL && !one[4]->complete)
+	if (one[4] != NULL)
 		__builtin_prefetch(&lost->cells[one[4]->lowest]);
-	if (one[3] != NULL && list != NULL)
-		__builtin_prefetch(&lost->cells[one[3]->lowest]);
-	if (one[3] != NULL && list == NULL) {
+	if (one[3] != NULL) {
 		cell = lost->cells[one[3]->lowest];
 		if (cell - 1 < MU_CELL_READ - 1)
 			__builtin_prefetch(&lost->graph->targets[cell - 1]);

@@ -156,27 +156,26 @@ link_trees(struct mu_components *components, const struct mu_scc *scc,
 {
 	uint32_t num_trees = components->trees.num_trees, tree, i, first, *next;
 
-	for (i = 0; i < components->num_components; i++)
+	for (i = 0; i < scc->num_searched; i++)
 		if (!components->all[i].complete)
 			break;
-	if (i == components->num_components || i == num_trees)
+	if (i == scc->num_searched || components->num_components == num_trees)
 		return MU_OK;
 	next = scc->spare[0].count >= num_trees
-	    ? scc->spare[0].room
+	    ? memset(scc->spare[0].room, 0, num_trees * sizeof(*next))
 	    : mu_arena_alloc_table(arena, num_trees, sizeof(*next));
 	if (next == NULL)
 		return MU_ERR_NO_MEMORY;
-	for (tree = 0; tree < num_trees; tree++)
-		next[tree] = tree;
 	for (tree = 0; tree < num_trees; tree++) {
-		mu_ahead_described(components, tree);
 		i = components->of[tree];
+		if (i >= scc->num_searched)
+			continue;
 		first =
 		    mu_tree_of(&components->trees, components->all[i].lowest);
 		if (tree == first)
 			continue;
-		next[tree] = next[first];
-		next[first] = tree;
+		next[tree] = next[first] != 0 ? next[first] : 1 + first;
+		next[first] = 1 + tree;
 	}
 	components->next_tree = next;
 	return MU_OK;

@@ -90,13 +90,16 @@ struct mu_components {
 	uint32_t hub; /* its sum is known, and other components lead below it */
 	struct mu_retained hub_sum;
 	uint32_t *of;        /* component of each tree */
-	uint32_t *next_tree; /* rings; NULL: all are complete or single */
+	uint32_t *next_tree; /* rings; 0: a tree alone; NULL: all are complete
+				or alone */
 
 	/* In the same memory, one after the other. */
 	union {
 		struct mu_jump *jumps; /* while paths are found */
 		uint64_t *reach; /* before and after: heapwalk/fold/sources.h */
+		uint32_t *deferred; /* at last: heapwalk/fold/reported.h */
 	};
+	uint64_t *seen;        /* bits, used with REACH */
 	struct mu_path *paths; /* one each; NULL: all are complete, or the sums
 				  are not known yet */
 
@@ -109,11 +112,6 @@ struct mu_components {
 
 	/* Room for all components, if some are not complete. */
 	uint32_t *pending;
-	union {
-		uint32_t *deferred;
-		uint64_t *seen; /* bits, as REACH: before anything is deferred
-				 */
-	};
 	uint32_t num_pending, num_deferred;
 	struct mu_deadline *deadline;
 };
@@ -168,8 +166,9 @@ mu_components_unvisit(struct mu_components *components)
 static inline uint32_t
 mu_components_after(const struct mu_components *components, uint32_t tree)
 {
-	return components->next_tree != NULL ? components->next_tree[tree]
-					     : tree;
+	return components->next_tree != NULL && components->next_tree[tree] != 0
+	    ? components->next_tree[tree] - 1
+	    : tree;
 }
 
 /*

@@ -262,8 +262,7 @@ mu_paths_find(struct mu_components *components)
 	for (i = 0;
 	     i < components->num_components && !components->deadline->passed;
 	     i++) {
-		mu_ahead_visit(
-		    components, NULL, i, components->num_components, MU_AHEAD);
+		mu_ahead_visit(components, i);
 		if (components->all[i].complete &&
 		    components->all[i].parent != MU_MANY_PARENT)
 			continue;

@@ -79,9 +79,8 @@ make_room(
 
 	components->retained =
 	    mu_arena_alloc(arena, num_open, sizeof(*components->retained));
-	/* With room for a whole word of bits. */
-	components->deferred = mu_arena_alloc_table(
-	    arena, count + 2, sizeof(*components->deferred));
+	components->seen =
+	    mu_arena_alloc(arena, count / 64 + 1, sizeof(*components->seen));
 	components->paths =
 	    mu_arena_alloc_table(arena, count, sizeof(*components->paths));
 	components->jumps =
@@ -89,7 +88,7 @@ make_room(
 	if (components->pending == NULL)
 		components->pending = mu_arena_alloc_table(
 		    arena, count, sizeof(*components->pending));
-	return components->retained != NULL && components->deferred != NULL &&
+	return components->retained != NULL && components->seen != NULL &&
 	    components->paths != NULL && components->jumps != NULL &&
 	    components->pending != NULL;
 }

@@ -253,6 +253,7 @@ number_closed(struct mu_scc *scc, const struct search *search)
 	uint32_t tree, num_searched = search->num_components, shift, number;
 
 	scc->num_components = num_searched + num_closed;
+	scc->num_searched = num_searched;
 	shift = FIRST_CLOSED - CLOSED - scc->num_components + 1;
 	for (tree = 0; tree < search->trees->num_trees; tree++) {
 		number = search->of[tree] & ~CLOSED;

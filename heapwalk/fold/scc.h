@@ -12,6 +12,7 @@
 
 struct mu_scc {
 	uint32_t num_components;
+	uint32_t num_searched; /* of them; each of the others is one tree */
 	const uint64_t
 	    *giant; /* bits of the giant component's trees; or NULL */
 	const uint64_t *below; /* and of those that it leads to */
