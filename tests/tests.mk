@@ -79,7 +79,7 @@ UNIT_RECORDER := $(call built,$(wildcard tests/unit/recorder/test_*.c) \
 	$(call named,unit,test_debug_*.c)) $(BUILD)/tests/fuzz/test_fuzz_unwind
 
 # Nothing refers to the library's constructor: an archive must be asked for it.
-$(LIVE): TEST_STARTUP = -Wl,-u,mu_startup
+$(LIVE) $(STOP_METHOD_AIDS): TEST_STARTUP = -Wl,-u,mu_startup
 $(UNIT_COMMAND): $(BUILD)/libmemunreachable-command.a
 $(UNIT_COMMAND): TEST_LINK = $(BUILD)/libmemunreachable-command.a
 $(UNIT_COMMAND): TEST_LIBS = $(COMMAND_LIBS)
@@ -119,7 +119,7 @@ $(UNIT) $(LIVE): $(SUPPORT) $(BUILD)/libmemunreachable-test.a
 # Other programs of one file.
 $(BUILD)/tests/%: tests/%.c $(SUPPORT) $(BUILD)/libmemunreachable-test.a
 	@mkdir -p $(@D)
-	$(Q)$(TEST_CC) -MMD -MP -MF $@.d -o $@ $< $(SUPPORT) \
+	$(Q)$(TEST_CC) -MMD -MP -MF $@.d -o $@ $< $(SUPPORT) $(TEST_STARTUP) \
 		$(BUILD)/libmemunreachable-test.a $(CHECK_LIBS) -pthread -ldl
 
 # Its variable is found by name in the program's symbols.
