@@ -5,6 +5,7 @@
 
 #include "heapwalk/graph/parts.h"
 #include "heapwalk/graph/references.h"
+#include "heapwalk/heaps/spans.h"
 #include "heapwalk/subject/snapshot.h"
 #include "lib/look/sections.h"
 
@@ -95,7 +96,25 @@ note_tag(struct words *words, uintptr_t value)
 		put(words, value, word);
 }
 
-/* ADDRESS is that of the word in a block; false: it is a root. */
+/* Most pointers do. It takes one bit, where mu_blocks_find() seeks the bounds.
+ */
+static bool
+begins_block(const struct mu_blocks *blocks, uintptr_t value)
+{
+	const struct mu_span *span = mu_blocks_span(blocks, value);
+	size_t bit;
+
+	if (span == NULL || value % MU_GRAIN != 0)
+		return false;
+	bit = (value - span->range.begin) / MU_GRAIN;
+	return *mu_span_starts(span, bit / MU_WORD_BITS) >> bit % MU_WORD_BITS &
+	    1;
+}
+
+/*
+ * ADDRESS is that of the word in a block; false: it is a root. An old link
+ * leads to no block's first byte.
+ */
 static bool
 is_kept(struct words *words, uintptr_t address, uintptr_t word, bool in_block)
 {
@@ -106,6 +125,7 @@ is_kept(struct words *words, uintptr_t address, uintptr_t word, bool in_block)
 		return false;
 	return !in_block || value != word ||
 	    !mu_range_has(words->blocks->envelope, value) ||
+	    begins_block(words->blocks, value) ||
 	    !mu_blocks_find(words->blocks, value, &to) ||
 	    mu_reference_link(words->blocks, address, value, &to) !=
 	    MU_HEAP_OLD_LINK;
