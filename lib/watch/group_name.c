@@ -59,7 +59,11 @@ static void
 add_kind(struct mu_text *text, const struct mu_type *type, size_t size)
 {
 	if (type->name != NULL)
-		mu_text_add(text, "%s", type->name);
+		mu_text_add(text, "%s%s",
+		    type->certain || type->source == MU_TYPE_CONTENT
+			? ""
+			: "probably ",
+		    type->name);
 	else if (size > 0)
 		mu_text_add(text, "blocks of %zu bytes", size);
 	else
@@ -116,7 +120,9 @@ mu_watch_name_live(char *name, const struct mu_in_use *in_use)
 
 	memset(name, 0, MU_WATCH_NAME);
 	if (in_use->type != NULL) {
-		mu_text_add(&text, "%s", in_use->type);
+		mu_text_add(&text, "%s%s",
+		    in_use->certain || in_use->content ? "" : "probably ",
+		    in_use->type);
 		cut_length(name);
 	} else if (in_use->size <= EXACT) {
 		mu_text_add(&text, "blocks of %zu bytes", in_use->size);

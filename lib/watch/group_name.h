@@ -1,6 +1,7 @@
 /*
  * Names of groups of blocks that stay the same from look to look: a type or a
- * size, and where it was allocated, if a recorder knows that.
+ * size, and where it was allocated, if a recorder knows that. "probably" stands
+ * before a type that is not proven.
  *
  * Pure.
  */

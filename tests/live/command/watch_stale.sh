@@ -46,14 +46,14 @@ assert len(looks) == 4 and looks[3]["stale_bytes"] > 0, looks
 stale = {one["name"]: one for one in verdict["stale"]}
 def blocks(name):
     return stale.get(name, {"blocks": 0})["blocks"]
-assert 800 <= blocks("session") <= 1100, stale
-assert 1600 <= blocks("char[]") <= 2200, stale
-assert blocks("counter") <= 200 and blocks("shared") <= 200, stale
+assert 800 <= blocks("probably session") <= 1100, stale
+assert 1600 <= blocks("probably char[]") <= 2200, stale
+assert blocks("probably counter") <= 200 and blocks("probably shared") <= 200, stale
 # What was made before the last two seconds, and holds the shared, is as it was.
-assert blocks("holder") <= 4200, stale
+assert blocks("probably holder") <= 4200, stale
 assert all(one["seconds"] >= 2 for one in stale.values()), stale
 planted = 1000 * 104 + 2000 * 200 + (4 << 20)
-found = sum(one["bytes"] for name, one in stale.items() if name != "holder")
+found = sum(one["bytes"] for name, one in stale.items() if name != "probably holder")
 assert .8 * planted <= found <= 1.1 * planted, (found, planted, stale)
 END
 else
@@ -63,8 +63,8 @@ fi
 # In words; and another process begins anew.
 name=words out=$work/words
 "$command" watch -q -p "$pid" --every=1s --count=3 --stale=1s >"$out"
-like "$out" '^not changed for [0-9.]+ s: 4[.][0-9] MiB in 20[0-9]+ blocks: char\[\]$'
-like "$out" '^not changed for [0-9.]+ s: .* in 2000 blocks: session$'
+like "$out" '^not changed for [0-9.]+ s: 4[.][0-9] MiB in 20[0-9]+ blocks: probably char\[\]$'
+like "$out" '^not changed for [0-9.]+ s: .* in 2000 blocks: probably session$'
 let_go
 
 [ "$failures" -eq 0 ]
