@@ -36,4 +36,11 @@ mu_edges_next(const struct mu_graph *graph, uint32_t *at, uint32_t *target)
 	return false;
 }
 
+/*
+ * Take away the edges from NODE, all of which are stored, for whose target DROP
+ * returns true. Marking is over, and the graph is not made again.
+ */
+void mu_edges_drop(struct mu_graph *graph, uint32_t node,
+    bool (*drop)(void *ctx, uint32_t target), void *ctx);
+
 #endif

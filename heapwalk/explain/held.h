@@ -15,10 +15,11 @@ enum mu_held_kind {
 	MU_HELD_TLS,
 	MU_HELD_ANONYMOUS,
 	MU_HELD_REGION,
-	MU_HELD_REGISTER, /* of a thread */
-	MU_HELD_VALUE,    /* of the kernel, or that the program ignores */
-	MU_HELD_KEPT,     /* a block that is not proven to be one */
-	MU_HELD_HEADER,   /* a thread inside malloc has the chunk's header */
+	MU_HELD_REGISTER,    /* of a thread */
+	MU_HELD_VALUE,       /* of the kernel, or that the program ignores */
+	MU_HELD_KEPT,        /* a block that is not proven to be one */
+	MU_HELD_HEADER,      /* a thread inside malloc has the chunk's header */
+	MU_HELD_INTERPRETER, /* no word: only its own links lead there */
 };
 
 struct mu_held_word {

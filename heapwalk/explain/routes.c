@@ -112,7 +112,7 @@ mu_route_block(const struct mu_graph *graph, uint32_t node)
 
 bool
 mu_route_word(const struct mu_graph *graph, uint32_t from, uint32_t to,
-    size_t *offset, size_t *into)
+    struct mu_range links, size_t *offset, size_t *into)
 {
 	const struct mu_blocks *blocks = graph->blocks;
 	struct mu_block block, target;
@@ -127,7 +127,8 @@ mu_route_word(const struct mu_graph *graph, uint32_t from, uint32_t to,
 	at = mu_reference_first(blocks, code, block.range.begin);
 	for (; mu_reference_word(block.range, block.view, code, at, &word);
 	     at += step) {
-		if (!mu_reference_find(blocks, at, word, &target) ||
+		if (mu_range_has(links, at) ||
+		    !mu_reference_find(blocks, at, word, &target) ||
 		    target.number != to)
 			continue;
 		*offset = at - block.range.begin;

@@ -49,11 +49,11 @@ struct mu_route_step mu_routes_step(
 uint32_t mu_route_block(const struct mu_graph *graph, uint32_t node);
 
 /*
- * Find a word of block FROM that refers to block TO, by the rules of marking:
- * *OFFSET is where it lies in FROM, *INTO what it points to in TO. Returns
- * false if there is none, as for a reference that is no address.
+ * Find a word of block FROM, outside LINKS, that refers to block TO, by the
+ * rules of marking: *OFFSET is where it lies in FROM, *INTO what it points to
+ * in TO. Returns false if there is none, as for a reference that is no address.
  */
 bool mu_route_word(const struct mu_graph *graph, uint32_t from, uint32_t to,
-    size_t *offset, size_t *into);
+    struct mu_range links, size_t *offset, size_t *into);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "lib/explain/collections.h"
 #include "lib/explain/explaining.h"
+#include "lib/explain/python_owners.h"
 #include "mu/text.h"
 
 /* More say that an object lives for ever (CPython 3.12), or are damaged. */
@@ -50,7 +51,7 @@ static enum mu_status
 explain_held(struct mu_explaining *explaining)
 {
 	const struct mu_explain *wanted = &explaining->out->wanted;
-	enum mu_status status = MU_OK;
+	enum mu_status status = mu_python_owners_find(explaining);
 
 	if (status == MU_OK && (wanted->why || wanted->why_type != NULL))
 		status = mu_why_explain(explaining);
@@ -305,7 +306,8 @@ mu_step_kind_name(enum mu_step_kind kind)
 {
 	static const char *const words[MU_STEP_KINDS] = { "variable", "stack",
 		"thread_variables", "register", "thread", "root_region",
-		"mapping", "kernel_or_ignored", "allocator", "block", "more" };
+		"mapping", "kernel_or_ignored", "allocator", "interpreter",
+		"block", "more" };
 
 	return kind < MU_STEP_KINDS ? words[kind] : "mapping";
 }

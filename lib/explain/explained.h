@@ -63,6 +63,7 @@ enum mu_step_kind {
 	MU_STEP_MAPPING,   /* other memory */
 	MU_STEP_VALUE,     /* held by the kernel, or an ignored object */
 	MU_STEP_ALLOCATOR, /* malloc itself */
+	MU_STEP_INTERPRETER, /* CPython's own links and lists */
 	MU_STEP_BLOCK,
 	MU_STEP_MORE, /* COUNT steps that are left out */
 	MU_STEP_KINDS

@@ -12,7 +12,7 @@
 
 struct mu_explaining {
 	struct mu_explained *out;
-	const struct mu_graph *graph;
+	struct mu_graph *graph;
 	const struct mu_heap *heap;
 	const struct mu_roots *roots;
 	const struct mu_snapshot *snap;

@@ -10,7 +10,7 @@ struct grouping {
 	/* The holder of each thread's stack and registers, of its variables,
 	 * and of each mapping; NONE: not made yet. */
 	uint32_t *stacks, *variables, *mappings;
-	uint32_t values, allocator;
+	uint32_t values, allocator, interpreter;
 };
 
 static bool
@@ -40,7 +40,7 @@ open_grouping(struct grouping *grouping)
 	grouping->stacks = new_indices(arena, snap->num_threads);
 	grouping->variables = new_indices(arena, snap->num_threads);
 	grouping->mappings = new_indices(arena, snap->num_mappings);
-	grouping->values = grouping->allocator = NONE;
+	grouping->values = grouping->allocator = grouping->interpreter = NONE;
 	grouping->list->of = mu_arena_alloc(
 	    arena, grouping->held->count + 1, sizeof(*grouping->list->of));
 	return grouping->stacks != NULL && grouping->variables != NULL &&
@@ -92,6 +92,8 @@ slot_of(struct grouping *grouping, const struct mu_step *step)
 		return &grouping->values;
 	case MU_STEP_ALLOCATOR:
 		return &grouping->allocator;
+	case MU_STEP_INTERPRETER:
+		return &grouping->interpreter;
 	default:
 		return NULL;
 	}

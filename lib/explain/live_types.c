@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/explain/keyed.h"
+#include "lib/explain/python_owners.h"
 #include "lib/explain/shapes.h"
 #include "lib/explain/text_length.h"
 #include "lib/explain/typed_walk.h"
@@ -19,7 +20,9 @@
 #define NAMES ((size_t)1 << 17)       /* slots for names, a power of 2 */
 #define UNASKED UINT16_MAX            /* no type yet */
 #define GRAIN ((size_t)16)            /* sizes of malloc() differ by */
-#define LARGER 16                     /* bytes by which malloc() exceeds */
+#define WORD sizeof(uintptr_t)
+#define HEAD (MU_PYTHON_BEFORE / WORD + 2) /* words, to the class */
+#define LARGER 16                          /* bytes by which malloc() exceeds */
 
 /* Blocks of one size that begin with one pointer into a module. */
 struct class
@@ -116,23 +119,37 @@ leads_to_class(const struct finding *finding, uintptr_t word)
 	return mapping != NULL && mapping->name[0] == '/';
 }
 
-/* In CPython the number of references to an object is before its type. */
+/*
+ * In CPython the number of references to an object is before its class, and
+ * other words may be before that. KEY has the size.
+ */
+static uint64_t
+python_key(
+    const struct finding *finding, const uintptr_t words[HEAD], uint64_t key)
+{
+	size_t i;
+
+	for (i = 0; i < HEAD; i += 2)
+		if (words[i] != 0 && words[i] <= UINT32_MAX &&
+		    mu_python_class_find(
+			finding->places->snap, words[i + 1], i * WORD))
+			return key | words[i + 1];
+	return 0;
+}
+
 static uint64_t
 key_of(const struct finding *finding, const struct mu_block *block)
 {
 	size_t size = mu_range_size(block->range);
-	uintptr_t words[2];
+	uintptr_t words[HEAD] = { 0 };
 	uint64_t key = (uint64_t)size << CLASS_SHIFT;
 
-	if (size < sizeof(words) || size >= CLASS_SIZES)
+	if (size < 2 * WORD || size >= CLASS_SIZES)
 		return 0;
-	memcpy(words, block->view, sizeof(words));
+	memcpy(words, block->view, size < sizeof(words) ? size : sizeof(words));
 	if (leads_to_class(finding, words[0]))
 		return key | words[0];
-	return finding->python && words[0] != 0 && words[0] <= UINT32_MAX &&
-		leads_to_class(finding, words[1])
-	    ? key | words[1]
-	    : 0;
+	return finding->python ? python_key(finding, words, key) : 0;
 }
 
 uint16_t

@@ -2,8 +2,8 @@
  * The types of the reachable blocks.
  *
  * Blocks that begin with the same pointer into a module, and have one size, are
- * asked for once: they have one vtable; so are objects of CPython whose number
- * of references is before it. Of all others, the first 32,768 of
+ * asked for once: they have one vtable; so are objects of CPython,
+ * which have their class behind the number of references to them. Of all others, the first 32,768 of
  * each size are asked for one by one, at most 131,072. If these of a size have
  * all one type, the rest of that size probably have it, too.
  */

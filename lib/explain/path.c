@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "lib/explain/explaining.h"
+#include "lib/explain/python_owners.h"
 
 /* Steps that are described; of a longer path these are at both ends. */
 #define ENDS ((size_t)12)
@@ -64,8 +65,13 @@ static void
 point(const struct mu_explaining *explaining, struct mu_step *step,
     uint32_t from, uint32_t to)
 {
+	struct mu_block block;
+	struct mu_range links = { 0, 0 };
+
+	if (mu_blocks_at(explaining->graph->blocks, from, &block))
+		links = mu_python_links_of(explaining, &block);
 	step->points = mu_route_word(
-	    explaining->graph, from, to, &step->offset, &step->into);
+	    explaining->graph, from, to, links, &step->offset, &step->into);
 }
 
 static void

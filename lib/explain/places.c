@@ -428,7 +428,7 @@ mu_place_of_word(struct mu_places *places, const struct mu_held_word *word,
 	if (word->kind == MU_HELD_REGISTER) {
 		refer_from_register(places, word, &item);
 	} else if (word->kind == MU_HELD_VALUE ||
-	    word->kind == MU_HELD_HEADER) {
+	    word->kind == MU_HELD_HEADER || word->kind == MU_HELD_INTERPRETER) {
 		item.kind = MU_REFERRER_VALUE;
 		item.address = 0;
 	} else if (word->kind == MU_HELD_KEPT) {
@@ -441,6 +441,8 @@ mu_place_of_word(struct mu_places *places, const struct mu_held_word *word,
 	mu_place_of_referrer(places, &item, step);
 	if (word->kind == MU_HELD_HEADER)
 		step->kind = MU_STEP_ALLOCATOR;
+	if (word->kind == MU_HELD_INTERPRETER)
+		step->kind = MU_STEP_INTERPRETER;
 	step->into = points_into(places, word);
 }
 

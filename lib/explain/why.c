@@ -3,6 +3,17 @@
 
 #include "heapwalk/refer/referrers.h"
 #include "lib/explain/explaining.h"
+#include "lib/explain/python_owners.h"
+
+/* True if ITEM refers to the links of the object in BLOCK. */
+static bool
+is_link(const struct mu_explaining *explaining, const struct mu_block *block,
+    const struct mu_referrer *item)
+{
+	return item->into >= 0 &&
+	    mu_range_has(mu_python_links_of(explaining, block),
+		block->range.begin + (uintptr_t)item->into);
+}
 
 /* The places of all references to the block. */
 static enum mu_status
@@ -11,6 +22,7 @@ list_referrers(struct mu_explaining *explaining, uintptr_t address,
 {
 	const struct mu_range ours = { 0, 0 };
 	struct mu_referrers found;
+	struct mu_block block;
 	struct mu_why why;
 	size_t i;
 	enum mu_status status = mu_referrers_find(&found, address,
@@ -19,15 +31,20 @@ list_referrers(struct mu_explaining *explaining, uintptr_t address,
 
 	if (status != MU_OK)
 		return status;
+	if (!mu_blocks_find(explaining->graph->blocks, address, &block))
+		return MU_OK;
 	out->referrers = mu_arena_alloc(
 	    &explaining->out->arena, found.count + 1, sizeof(*out->referrers));
 	if (out->referrers == NULL)
 		return MU_ERR_NO_MEMORY;
-	for (i = 0; i < found.count; i++)
-		mu_place_of_referrer(
-		    &explaining->places, &found.items[i], &out->referrers[i]);
-	out->num_referrers = found.count;
 	out->total_referrers = found.total;
+	for (i = 0; i < found.count; i++)
+		if (is_link(explaining, &block, &found.items[i]))
+			out->total_referrers--;
+		else
+			mu_place_of_referrer(&explaining->places,
+			    &found.items[i],
+			    &out->referrers[out->num_referrers++]);
 	return MU_OK;
 }
 

@@ -7,13 +7,25 @@
 #define META_MAX 4 /* classes of classes of ... */
 
 /* Py_TPFLAGS_... in Include/object.h of CPython */
-#define FLAG_PREHEADER ((uintptr_t)3 << 3) /* since 3.11, 3.12 */
+#define FLAG_PREHEADER ((uintptr_t)3 << 3)     /* since 3.11, 3.12 */
+#define FLAG_INLINE_VALUES ((uintptr_t)1 << 2) /* since 3.13 */
 #define FLAG_READY ((uintptr_t)1 << 12)
 #define FLAG_READYING ((uintptr_t)1 << 13)
 #define FLAG_HAVE_GC ((uintptr_t)1 << 14)
 #define FLAG_TYPE_SUBCLASS ((uintptr_t)1 << 31)
 
+#define FLAG_NUMBER_SUBCLASS ((uintptr_t)1 << 24)
 #define FLAG_TEXT_SUBCLASS ((uintptr_t)1 << 28)
+
+/*
+ * PyLongObject: until 3.11 the word has the number of digits, negative for a
+ * number below 0; since 3.12 eight times that, and 2 if the number is below 0.
+ */
+#define NUMBER_SIZE 2 /* words from the object */
+#define NUMBER_DIGIT 3
+#define ONE_OLD 1
+#define ONE_NEW 8
+#define BELOW_NEW 2
 
 /*
  * Bits of PyASCIIObject's state, and where the letters of a compact text begin:
@@ -31,25 +43,41 @@
 #define FIELDS_MAX 256 /* bytes of an object in which a pointer may be */
 #define PAGE ((uintptr_t)4096)
 #define USES_MAX ((uintptr_t)1 << 28)
-#define GC_HEAD 16   /* bytes before a collected object */
-#define PREHEADER 16 /* before that: its dictionary, weak references */
+#define GC_HEAD 16 /* bytes before a collected object */
+#define PREHEADER (MU_PYTHON_BEFORE - GC_HEAD)
 
-/* PyTypeObject, as far as it is read */
-struct type_object {
-	uintptr_t refcnt, type, size, name, basicsize, itemsize;
-	uintptr_t slots[15];
-	uintptr_t flags;
-};
+bool
+mu_python_class_ready(const struct mu_python_class *class)
+{
+	return class->refcnt != 0 &&
+	    (class->flags & (FLAG_READY | FLAG_READYING)) == FLAG_READY &&
+	    class->basicsize >= 2 * WORD && class->basicsize < INT32_MAX;
+}
+
+size_t
+mu_python_class_before(const struct mu_python_class *class)
+{
+	size_t before = (class->flags & FLAG_HAVE_GC) != 0 ? GC_HEAD : 0;
+
+	return before + ((class->flags & FLAG_PREHEADER) != 0 ? PREHEADER : 0);
+}
+
+size_t
+mu_python_class_values(const struct mu_python_class *class)
+{
+	/* PyDictValues begins with four numbers of a byte. */
+	return (class->flags & FLAG_INLINE_VALUES) != 0
+	    ? class->basicsize + WORD
+	    : 0;
+}
 
 static bool
-read_type(
-    const struct mu_symbols *symbols, uintptr_t at, struct type_object *type)
+read_type(const struct mu_symbols *symbols, uintptr_t at,
+    struct mu_python_class *type)
 {
 	return at % WORD == 0 &&
 	    mu_symbols_read(symbols, at, type, sizeof(*type)) &&
-	    type->refcnt != 0 &&
-	    (type->flags & (FLAG_READY | FLAG_READYING)) == FLAG_READY &&
-	    type->basicsize >= 2 * WORD && type->basicsize < INT32_MAX;
+	    mu_python_class_ready(type);
 }
 
 /* The bytes of the letter at TEXT, which is not ASCII; 0: invalid UTF-8. */
@@ -105,7 +133,7 @@ mu_python_is_name(const char *name)
 }
 
 static bool
-read_name(const struct mu_symbols *symbols, const struct type_object *type,
+read_name(const struct mu_symbols *symbols, const struct mu_python_class *type,
     char name[MU_PYTHON_NAME])
 {
 	return mu_subject_string(symbols, type->name, name, MU_PYTHON_NAME) >
@@ -115,8 +143,8 @@ read_name(const struct mu_symbols *symbols, const struct type_object *type,
 
 /* True if AT is the type of all types, which is its own type. */
 static bool
-is_type_itself(
-    struct mu_symbols *symbols, uintptr_t at, const struct type_object *type)
+is_type_itself(struct mu_symbols *symbols, uintptr_t at,
+    const struct mu_python_class *type)
 {
 	char name[MU_PYTHON_NAME];
 	struct mu_symbol symbol;
@@ -129,7 +157,7 @@ is_type_itself(
 
 /* True if TYPE is a class: its class, or the class of that ..., is "type". */
 static bool
-is_class(struct mu_symbols *symbols, struct type_object type)
+is_class(struct mu_symbols *symbols, struct mu_python_class type)
 {
 	uintptr_t at;
 	int i;
@@ -161,11 +189,63 @@ is_compact_text(const uintptr_t *object, size_t room)
 	    mu_declared_fits(length + (ascii ? ASCII_NEW : WIDE_NEW), room);
 }
 
+bool
+mu_python_is_plain(const char *name, const void *view, size_t room)
+{
+	static const char *const plain[] = { "bytes", "int", "float",
+		"complex" };
+	uintptr_t object[TEXT_STATE + 1];
+	size_t i;
+
+	for (i = 0; i < sizeof(plain) / sizeof(*plain); i++)
+		if (strcmp(name, plain[i]) == 0)
+			return true;
+	if (strcmp(name, "str") != 0 || room < sizeof(object))
+		return false;
+	memcpy(object, view, sizeof(object));
+	return (object[TEXT_STATE] & TEXT_ASCII) != 0 &&
+	    is_compact_text(object, room);
+}
+
+static bool
+read_number(const uintptr_t *object, struct mu_python_key *key)
+{
+	uintptr_t size = object[NUMBER_SIZE];
+	int64_t digit = (int64_t)(uint32_t)object[NUMBER_DIGIT];
+
+	key->is_number = true;
+	key->number = digit;
+	if (size == (uintptr_t)-ONE_OLD || size == (ONE_NEW | BELOW_NEW))
+		key->number = -digit;
+	return size == 0 || size == ONE_OLD || size == ONE_NEW ||
+	    key->number < 0;
+}
+
+bool
+mu_python_key_read(const struct mu_python_class *class, const void *head,
+    struct mu_python_key *key)
+{
+	uintptr_t object[MU_PYTHON_KEY_HEAD / WORD];
+
+	memcpy(object, head, sizeof(object));
+	*key = (struct mu_python_key) { .length = object[TEXT_LENGTH] };
+	if (!mu_python_class_ready(class))
+		return false;
+	if ((class->flags & FLAG_NUMBER_SUBCLASS) != 0)
+		return read_number(object, key);
+	/* What was the pointer is 0 in a text of ASCII letters. */
+	key->letters = object[ASCII_NEW / WORD] == 0 ? ASCII_OLD : ASCII_NEW;
+	return (class->flags & FLAG_TEXT_SUBCLASS) != 0 &&
+	    (object[TEXT_STATE] & TEXT_COMPACT) != 0 &&
+	    (object[TEXT_STATE] & TEXT_ASCII) != 0 && key->length > 0 &&
+	    key->length < INT32_MAX;
+}
+
 /* True if an object of CLASS may be at OBJECT, in COUNT words and ROOM bytes.
  */
 static bool
-has_room(const struct type_object *class, const uintptr_t *object, size_t count,
-    size_t room)
+has_room(const struct mu_python_class *class, const uintptr_t *object,
+    size_t count, size_t room)
 {
 	return class->basicsize <= room ||
 	    ((class->flags & FLAG_TEXT_SUBCLASS) != 0 && count > TEXT_STATE &&
@@ -177,18 +257,16 @@ mu_python_object_find(struct mu_symbols *symbols,
     const struct mu_block_head *head, char name[MU_PYTHON_NAME],
     struct mu_type *type)
 {
-	struct type_object class;
-	size_t before, expected;
+	struct mu_python_class class;
+	size_t before;
 
 	/* A type has no less than two words; see also PyObject_HEAD. */
-	for (before = 0; before <= GC_HEAD + PREHEADER; before += 16) {
+	for (before = 0; before <= MU_PYTHON_BEFORE; before += 16) {
 		if (before / WORD + 2 > head->count ||
 		    head->words[before / WORD] == 0 ||
 		    !read_type(symbols, head->words[before / WORD + 1], &class))
 			continue;
-		expected = (class.flags & FLAG_HAVE_GC) != 0 ? GC_HEAD : 0;
-		expected += (class.flags & FLAG_PREHEADER) != 0 ? PREHEADER : 0;
-		if (expected != before ||
+		if (mu_python_class_before(&class) != before ||
 		    !has_room(&class, &head->words[before / WORD],
 			head->count - before / WORD, head->size - before) ||
 		    !is_class(symbols, class) ||
@@ -212,7 +290,7 @@ mu_python_part_find(struct mu_symbols *symbols, uintptr_t at,
 {
 	char of[MU_PYTHON_NAME - sizeof(MU_PYTHON_PART_OF)];
 	uintptr_t head[FIELDS_MAX / WORD]; /* ob_refcnt, ob_type ... the word */
-	struct type_object class;
+	struct mu_python_class class;
 	size_t i, count = FIELDS_MAX / WORD;
 
 	/* The page before may not be there. */

@@ -10,8 +10,52 @@
 #include "lib/types/block_head.h"
 #include "lib/types/subject.h"
 
-#define MU_PYTHON_NAME 256 /* bytes, with the end */
+#define MU_PYTHON_NAME 256  /* bytes, with the end */
+#define MU_PYTHON_BEFORE 32 /* bytes before an object, at most */
 #define MU_PYTHON_PART_OF "part of a "
+
+/* PyTypeObject, as far as it is read. */
+struct mu_python_class {
+	uintptr_t refcnt, type, size, name, basicsize, itemsize;
+	uintptr_t slots[15];
+	uintptr_t flags;
+};
+
+/* True if CLASS may be one, and is ready for use. Pure. */
+bool mu_python_class_ready(const struct mu_python_class *class);
+
+/*
+ * Bytes that are before each object of CLASS: the collector's links, and its
+ * dictionary and weak references. Pure.
+ */
+size_t mu_python_class_before(const struct mu_python_class *class);
+
+/*
+ * True if the object at VIEW, in ROOM bytes, of the class NAME refers to
+ * nothing but that class: a number, or letters. Pure.
+ */
+bool mu_python_is_plain(const char *name, const void *view, size_t room);
+
+/*
+ * Bytes from an object of CLASS to the values of its attributes; 0: they are
+ * not in the object itself, as since 3.13. Pure.
+ */
+size_t mu_python_class_values(const struct mu_python_class *class);
+
+#define MU_PYTHON_KEY_HEAD 48 /* bytes of an object, for this */
+
+struct mu_python_key {
+	bool is_number;
+	int64_t number;
+	size_t letters, length; /* of a text: where they are, in bytes */
+};
+
+/*
+ * What the object of CLASS at HEAD is as a key: a text of ASCII letters, or a
+ * number of one digit of CPython's. Returns false if it is none of these. Pure.
+ */
+bool mu_python_key_read(const struct mu_python_class *class, const void *head,
+    struct mu_python_key *key);
 
 /* True if NAME is one or several identifiers with dots between them. Pure. */
 bool mu_python_is_name(const char *name);

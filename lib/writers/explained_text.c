@@ -171,6 +171,10 @@ put_place(const struct mu_out *out, const struct mu_step *step)
 	case MU_STEP_ALLOCATOR:
 		mu_put(out, "a thread inside malloc");
 		break;
+	case MU_STEP_INTERPRETER:
+		mu_put(out,
+		    "words of CPython that own nothing: links, free objects, text");
+		break;
 	case MU_STEP_BLOCK:
 		put_type(out, step);
 		mu_put(out, "block of %s at %lx",
@@ -265,7 +269,8 @@ put_path(const struct mu_out *out, const struct mu_step *steps, size_t count,
 			mu_put(out, " ");
 			mu_put_safe(out, steps[i].field);
 		}
-		if (steps[i].points && steps[i].into > 0)
+		if (steps[i].points && steps[i].into > 0 &&
+		    (i + 1 == count || steps[i].into != steps[i + 1].object))
 			mu_put(out, " (points 0x%zx bytes into it)",
 			    steps[i].into);
 		mu_put(out, "\n");

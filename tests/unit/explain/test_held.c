@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "heapwalk/explain/edges.h"
 #include "heapwalk/explain/held.h"
 #include "heapwalk/explain/routes.h"
 #include "heapwalk/graph/references.h"
@@ -28,14 +29,20 @@ find_held(void)
 }
 
 static void
-find_routes(void)
+find_routes_of_held(void)
 {
 	struct mu_deadline deadline = { .ns = FAKE_NO_DEADLINE };
 
-	find_held();
 	ck_assert_int_eq(mu_routes_find(&routes, &marking_graph, &held,
 			     &marking_heap.arena, &deadline),
 	    MU_OK);
+}
+
+static void
+find_routes(void)
+{
+	find_held();
+	find_routes_of_held();
 }
 
 /* Each word of a root is one, or is none, as the rule of marking has it. */
@@ -105,6 +112,7 @@ TEST(shortest)
 {
 	void **a, **b, **c, **d, **lost, *slots[2];
 	struct mu_route_step step;
+	const struct mu_range none = { 0, 0 };
 	size_t offset, into;
 
 	open_case(FAKE_SPAN, 4096);
@@ -131,11 +139,11 @@ TEST(shortest)
 	ck_assert_uint_eq(
 	    mu_routes_step(&routes, number_of(lost)).index, MU_NO_NODE);
 	ck_assert(mu_route_word(
-	    &marking_graph, number_of(d), number_of(c), &offset, &into));
+	    &marking_graph, number_of(d), number_of(c), none, &offset, &into));
 	ck_assert_uint_eq(offset, 3 * W);
 	ck_assert_uint_eq(into, 8);
 	ck_assert(!mu_route_word(
-	    &marking_graph, number_of(a), number_of(d), &offset, &into));
+	    &marking_graph, number_of(a), number_of(d), none, &offset, &into));
 }
 
 /* A certain root is preferred, although its route is longer. */
@@ -161,6 +169,69 @@ TEST(doubtful)
 	ck_assert_uint_eq(step.index, number_of(a));
 	step = mu_routes_step(&routes, number_of(c));
 	ck_assert(step.root && step.doubtful);
+}
+
+/* TARGET is the block at CTX. */
+static bool
+is_block(void *ctx, uint32_t target)
+{
+	return target == number_of(ctx);
+}
+
+static bool
+is_any(void *ctx, uint32_t target)
+{
+	(void)ctx;
+	(void)target;
+	return true;
+}
+
+/* Edges that are dropped lead nowhere; the others of the node remain. */
+TEST_LOOP(dropped, 0, 3)
+{
+	void **from, **to[3], *slot;
+	size_t i;
+
+	open_case(FAKE_SPAN, 4096);
+	from = marking_node(4);
+	for (i = 0; i < 3; i++)
+		from[i] = to[i] = marking_node(4);
+	slot = from;
+	root_range(&slot, &slot + 1);
+	find_held();
+	mu_edges_drop(&marking_graph, number_of(from), is_block, to[_i]);
+	find_routes_of_held();
+	for (i = 0; i < 3; i++)
+		ck_assert_int_eq(
+		    mu_routes_step(&routes, number_of(to[i])).index ==
+			MU_NO_NODE,
+		    i == (size_t)_i);
+	mu_edges_drop(&marking_graph, number_of(from), is_any, NULL);
+	mu_edges_drop(&marking_graph, number_of(to[0]), is_any, NULL);
+	find_routes_of_held();
+	for (i = 0; i < 3; i++)
+		ck_assert_uint_eq(
+		    mu_routes_step(&routes, number_of(to[i])).index,
+		    MU_NO_NODE);
+	ck_assert_uint_eq(marking_graph.cells[number_of(from)], MU_CELL_NONE);
+}
+
+/* The only edge of a node is in its cell. */
+TEST(dropped_one)
+{
+	void **from, **to, *slot;
+
+	open_case(FAKE_SPAN, 4096);
+	from = marking_node(4);
+	from[2] = to = marking_node(4);
+	slot = from;
+	root_range(&slot, &slot + 1);
+	find_held();
+	mu_edges_drop(&marking_graph, number_of(from), is_block, from);
+	ck_assert_uint_eq(
+	    marking_graph.cells[number_of(from)], MU_CELL_ONE | number_of(to));
+	mu_edges_drop(&marking_graph, number_of(from), is_block, to);
+	ck_assert_uint_eq(marking_graph.cells[number_of(from)], MU_CELL_NONE);
 }
 
 SUITE(.teardown = marking_teardown);

@@ -1,0 +1,462 @@
+#include "lib/explain/python_owners.h"
+
+#include <string.h>
+
+#include "heapwalk/explain/edges.h"
+#include "heapwalk/graph/references.h"
+#include "lib/types/python_keys.h"
+
+#define WORD sizeof(uintptr_t)
+#define FLAGS ((uintptr_t)3) /* of both words, _PyGC_PREV_... */
+
+#define USES_MAX ((uintptr_t)1 << 28) /* more: it lives for ever */
+
+#define IN_MEMORY 0x80000000u
+
+enum state {
+	OWNER, /* or it is not known that it is none */
+	NONE,
+	LINK,
+};
+
+struct finding {
+	struct mu_explaining *explaining;
+	struct mu_held all; /* the words before */
+	uint8_t *states;    /* enum state, for each of them */
+	uint64_t *linked;   /* a bit for each block: a link to it is gone */
+	uint32_t *owners;   /* by block: 1 + those in blocks; 0: has no count;
+			       IN_MEMORY: words of no block may be some, too */
+};
+
+bool
+mu_python_class_find(
+    const struct mu_snapshot *snap, uintptr_t address, size_t before)
+{
+	struct mu_python_class class;
+	const void *view;
+
+	if (address == 0 || address % WORD != 0)
+		return false;
+	view = mu_snapshot_peek(snap, address, sizeof(class), &class);
+	if (view == NULL)
+		return false;
+	if (view != &class)
+		memcpy(&class, view, sizeof(class));
+	return mu_python_class_ready(&class) &&
+	    mu_python_class_before(&class) == before;
+}
+
+struct mu_range
+mu_python_links_of(
+    const struct mu_explaining *explaining, const struct mu_block *block)
+{
+	const struct mu_live_type *type =
+	    mu_live_type_of(&explaining->types, block->number);
+	struct mu_range links = { 0, 0 };
+
+	if (type->counter != MU_COUNTER_PYTHON || !type->certain ||
+	    type->offset < 2 * WORD ||
+	    type->offset > mu_range_size(block->range))
+		return links;
+	links.end = block->range.begin + type->offset;
+	links.begin = links.end - 2 * WORD;
+	return links;
+}
+
+static bool
+has_objects(const struct mu_live_types *live)
+{
+	size_t i;
+
+	for (i = 1; i < live->count; i++)
+		if (live->types[i].counter == MU_COUNTER_PYTHON)
+			return true;
+	return false;
+}
+
+static void
+note_linked(const struct finding *finding, uint32_t number)
+{
+	finding->linked[number / 64] |= 1ull << number % 64;
+}
+
+static bool
+was_linked(const struct finding *finding, uint32_t number)
+{
+	return (finding->linked[number / 64] >> number % 64 & 1) != 0;
+}
+
+/* True if a word of BLOCK outside LINKS refers to TO. */
+static bool
+refers(const struct mu_blocks *blocks, const struct mu_block *block,
+    struct mu_range links, struct mu_range to)
+{
+	size_t step = mu_reference_step(blocks, false);
+	uintptr_t at = mu_reference_first(blocks, false, block->range.begin);
+	uintptr_t word;
+
+	for (; mu_reference_word(block->range, block->view, false, at, &word);
+	     at += step)
+		if (!mu_range_has(links, at) &&
+		    mu_range_has(to, mu_reference_untag(blocks, word)))
+			return true;
+	return false;
+}
+
+/* The ends of a block's links. */
+struct ends {
+	uint32_t numbers[2];
+	size_t count;
+};
+
+static bool
+is_end(void *ctx, uint32_t target)
+{
+	const struct ends *ends = ctx;
+
+	return (ends->count > 0 && target == ends->numbers[0]) ||
+	    (ends->count > 1 && target == ends->numbers[1]);
+}
+
+static void
+cut_links(struct finding *finding, const struct mu_block *block,
+    struct mu_range links)
+{
+	struct mu_graph *graph = finding->explaining->graph;
+	struct ends ends = { .count = 0 };
+	uint32_t node = block->number;
+	uintptr_t words[2];
+	struct mu_block to;
+	size_t i, first;
+
+	/* The words of a large block belong to its parts. */
+	if (mu_graph_parts(graph, node, &first) > 0)
+		node = graph->num_blocks + (uint32_t)first;
+	memcpy(words, block->view + (links.begin - block->range.begin),
+	    sizeof(words));
+	for (i = 0; i < 2; i++) {
+		if (!mu_blocks_find(graph->blocks, words[i] & ~FLAGS, &to) ||
+		    refers(graph->blocks, block, links, to.range))
+			continue;
+		ends.numbers[ends.count++] = to.number;
+		note_linked(finding, to.number);
+	}
+	mu_edges_drop(graph, node, is_end, &ends);
+}
+
+/* True if BLOCK is an object, or a dictionary's table, that nobody owns. */
+static bool
+is_free(const struct finding *finding, const struct mu_block *block)
+{
+	size_t size = mu_range_size(block->range), at;
+	uintptr_t words[MU_PYTHON_BEFORE / WORD + 2] = { 0 };
+	struct mu_python_keys keys;
+
+	if (mu_live_type_of(&finding->explaining->types, block->number)
+		->certain)
+		return false;
+	if (mu_python_keys_read(block->view, size, &keys) && keys.uses == 0)
+		return true;
+	memcpy(words, block->view, size < sizeof(words) ? size : sizeof(words));
+	for (at = 0; at <= MU_PYTHON_BEFORE; at += 2 * WORD)
+		if (words[at / WORD] == 0 &&
+		    mu_python_class_find(
+			finding->explaining->snap, words[at / WORD + 1], at))
+			return true;
+	return false;
+}
+
+/* What is in use does not belong to what is free. */
+static bool
+is_in_use(void *ctx, uint32_t target)
+{
+	const struct finding *finding = ctx;
+	struct mu_block block;
+
+	if (!mu_blocks_at(finding->explaining->graph->blocks, target, &block) ||
+	    is_free(finding, &block))
+		return false;
+	note_linked(finding, target);
+	return true;
+}
+
+static bool
+is_any(void *ctx, uint32_t target)
+{
+	note_linked(ctx, target);
+	return true;
+}
+
+/* Letters and digits may look like pointers. */
+static void
+cut_all(struct finding *finding, uint32_t number)
+{
+	struct mu_graph *graph = finding->explaining->graph;
+	size_t first, parts = mu_graph_parts(graph, number, &first);
+
+	if (parts == 0)
+		mu_edges_drop(graph, number, is_any, finding);
+	for (; parts > 0; parts--)
+		mu_edges_drop(graph, graph->num_blocks + (uint32_t)first++,
+		    is_any, finding);
+}
+
+static bool
+is_plain(const struct finding *finding, const struct mu_block *block)
+{
+	const struct mu_live_type *type =
+	    mu_live_type_of(&finding->explaining->types, block->number);
+	size_t size = mu_range_size(block->range);
+
+	return type->counter == MU_COUNTER_PYTHON && type->certain &&
+	    type->offset < size &&
+	    mu_python_is_plain(
+		type->name, block->view + type->offset, size - type->offset);
+}
+
+static bool
+cut_edges(void *ctx, const struct mu_block *block)
+{
+	struct finding *finding = ctx;
+	struct mu_explaining *explaining = finding->explaining;
+	struct mu_range links;
+
+	if (!mu_block_marked(block))
+		return true;
+	links = mu_python_links_of(explaining, block);
+	if (mu_range_size(links) > 0)
+		cut_links(finding, block, links);
+	else if (is_plain(finding, block))
+		cut_all(finding, block->number);
+	else if (is_free(finding, block))
+		mu_edges_drop(
+		    explaining->graph, block->number, is_in_use, finding);
+	return !mu_deadline_passed(
+	    &explaining->deadline, 4 + mu_range_size(block->range) / 64);
+}
+
+/* True if WORD refers to an object in the collector's way. */
+static bool
+is_link(const struct mu_explaining *explaining, const struct mu_held_word *word)
+{
+	const struct mu_blocks *blocks = explaining->graph->blocks;
+	struct mu_block block;
+	struct mu_range links;
+	uintptr_t value;
+
+	if (word->kind == MU_HELD_REGISTER ||
+	    !mu_blocks_at(blocks, word->node, &block))
+		return false;
+	links = mu_python_links_of(explaining, &block);
+	return mu_range_size(links) > 0 &&
+	    mu_snapshot_word(explaining->snap, word->address, &value) &&
+	    (value & ~FLAGS) == links.begin;
+}
+
+/*
+ * How many owners block NUMBER has, by its own count: an object, or the table
+ * of a dictionary. 0: it has none.
+ */
+static uintptr_t
+uses_of(const struct finding *finding, uint32_t number)
+{
+	const struct mu_explaining *explaining = finding->explaining;
+	const struct mu_live_type *type =
+	    mu_live_type_of(&explaining->types, number);
+	struct mu_python_keys keys = { .uses = 0 };
+	struct mu_block block;
+	uintptr_t uses;
+	size_t size;
+
+	if (!mu_blocks_at(explaining->graph->blocks, number, &block))
+		return 0;
+	size = mu_range_size(block.range);
+	if (type->counter == MU_COUNTER_PYTHON && type->certain &&
+	    size >= type->offset + WORD)
+		memcpy(&uses, block.view + type->offset, WORD);
+	else if (mu_python_keys_read(block.view, size, &keys))
+		uses = keys.uses;
+	else
+		return 0;
+	return uses <= USES_MAX ? uses : 0;
+}
+
+/* A weak reference is not counted. */
+static bool
+is_weak(const struct finding *finding, uint32_t number)
+{
+	const struct mu_live_type *type =
+	    mu_live_type_of(&finding->explaining->types, number);
+
+	return type->counter == MU_COUNTER_PYTHON &&
+	    strncmp(type->name, "weak", 4) == 0;
+}
+
+/* Of the blocks that words refer to. */
+static void
+count_owners(struct finding *finding)
+{
+	const struct mu_graph *graph = finding->explaining->graph;
+	uint32_t node, at, target;
+	const struct mu_held_word *word;
+	size_t i;
+
+	for (i = 0; i < finding->all.count; i++) {
+		word = &finding->all.words[i];
+		if (finding->states[i] != OWNER ||
+		    uses_of(finding, word->node) == 0)
+			continue;
+		finding->owners[word->node] |=
+		    word->kind == MU_HELD_ANONYMOUS ? IN_MEMORY | 1 : 1;
+	}
+	for (node = 0; node < graph->num_nodes; node++) {
+		if (is_weak(finding, mu_route_block(graph, node)))
+			continue;
+		at = graph->cells[node];
+		while (mu_edges_next(graph, &at, &target))
+			if (target < graph->num_blocks &&
+			    finding->owners[target] != 0)
+				finding->owners[target]++;
+		mu_deadline_passed(&finding->explaining->deadline, 8);
+	}
+}
+
+/* True if block NUMBER is the table of a dictionary, whose owner is another. */
+static bool
+is_table(const struct finding *finding, uint32_t number)
+{
+	struct mu_python_keys keys;
+	struct mu_block block;
+
+	return mu_blocks_at(
+		   finding->explaining->graph->blocks, number, &block) &&
+	    mu_python_keys_read(block.view, mu_range_size(block.range), &keys);
+}
+
+static void
+judge_words(struct finding *finding)
+{
+	const struct mu_held *all = &finding->all;
+	uint32_t node, owners;
+	size_t i;
+
+	for (i = 0; i < all->count; i++) {
+		if (!is_link(finding->explaining, &all->words[i]))
+			continue;
+		finding->states[i] = LINK;
+		note_linked(finding, all->words[i].node);
+		mu_deadline_passed(&finding->explaining->deadline, 4);
+	}
+	count_owners(finding);
+	for (i = 0; i < all->count; i++) {
+		node = all->words[i].node;
+		owners = finding->owners[node] & ~IN_MEMORY;
+		if (finding->states[i] != OWNER)
+			continue;
+		if (owners > 1 && owners > uses_of(finding, node))
+			finding->states[i] = NONE;
+		else if (finding->owners[node] == 1 && is_table(finding, node))
+			mu_edges_drop(finding->explaining->graph, node,
+			    is_in_use, finding);
+	}
+}
+
+/*
+ * The words that are owners, by address: behind one for each of COUNT NODES,
+ * which have none.
+ */
+static bool
+take_words(struct finding *finding, const uint32_t *nodes, size_t count)
+{
+	struct mu_held *held = &finding->explaining->held;
+	size_t i;
+
+	*held = (struct mu_held) { .max = finding->all.count + count };
+	held->words = mu_arena_alloc(
+	    finding->explaining->tables, held->max + 1, sizeof(*held->words));
+	if (held->words == NULL)
+		return false;
+	for (i = 0; i < count; i++)
+		held->words[held->count++] =
+		    (struct mu_held_word) { .node = nodes[i],
+			    .kind = MU_HELD_INTERPRETER };
+	for (i = 0; i < finding->all.count; i++)
+		if (finding->states[i] == OWNER)
+			held->words[held->count++] = finding->all.words[i];
+	return true;
+}
+
+/* Words lead to some block that nothing else leads to: these may be owners. */
+static bool
+restore_words(struct finding *finding, const struct mu_routes *routes)
+{
+	bool restored = false;
+	size_t i;
+
+	for (i = 0; i < finding->all.count; i++)
+		if (finding->states[i] == NONE &&
+		    routes->parents[finding->all.words[i].node] == MU_NO_NODE) {
+			finding->states[i] = OWNER;
+			restored = true;
+		}
+	return restored;
+}
+
+static enum mu_status
+find_routes(struct finding *finding, struct mu_routes *routes)
+{
+	struct mu_explaining *explaining = finding->explaining;
+
+	if (!take_words(finding, NULL, 0))
+		return MU_ERR_NO_MEMORY;
+	return mu_routes_find(routes, explaining->graph, &explaining->held,
+	    explaining->tables, &explaining->deadline);
+}
+
+static enum mu_status
+hold_the_rest(struct finding *finding)
+{
+	const struct mu_graph *graph = finding->explaining->graph;
+	struct mu_routes routes;
+	enum mu_status status;
+	size_t count = 0;
+	uint32_t node;
+
+	status = find_routes(finding, &routes);
+	if (status == MU_OK && restore_words(finding, &routes))
+		status = find_routes(finding, &routes);
+	if (status != MU_OK)
+		return status;
+	/* The order of the routes is needed no more. */
+	for (node = 0; node < graph->num_blocks; node++)
+		if (was_linked(finding, node) &&
+		    routes.parents[node] == MU_NO_NODE)
+			routes.order[count++] = node;
+	return take_words(finding, routes.order, count) ? MU_OK
+							: MU_ERR_NO_MEMORY;
+}
+
+enum mu_status
+mu_python_owners_find(struct mu_explaining *explaining)
+{
+	struct mu_graph *graph = explaining->graph;
+	struct mu_arena *tables = explaining->tables;
+	struct finding finding = { .explaining = explaining,
+		.all = explaining->held };
+
+	if (!has_objects(&explaining->types))
+		return MU_OK;
+	finding.linked = mu_arena_alloc_table(tables,
+	    (size_t)graph->num_blocks / 64 + 1, sizeof(*finding.linked));
+	finding.owners = mu_arena_alloc_table(
+	    tables, (size_t)graph->num_blocks + 1, sizeof(*finding.owners));
+	finding.states = mu_arena_alloc_table(
+	    tables, finding.all.count + 1, sizeof(*finding.states));
+	if (finding.linked == NULL || finding.owners == NULL ||
+	    finding.states == NULL || graph->cells == NULL || graph->reads)
+		return MU_ERR_NO_MEMORY;
+	mu_blocks_each(graph->blocks, cut_edges, &finding);
+	judge_words(&finding);
+	return explaining->deadline.passed ? MU_ERR_TIMEOUT
+					   : hold_the_rest(&finding);
+}
