@@ -7,6 +7,7 @@
 
 #include "heapwalk/subject/saved.h"
 #include "lib/explain/explaining.h"
+#include "lib/explain/python_element.h"
 
 #define NAME_SIZE 1024
 #define KEY_SHOWN ((size_t)48) /* characters */
@@ -358,6 +359,7 @@ void
 mu_steps_name(struct mu_explaining *explaining, struct mu_step *const *steps,
     size_t count)
 {
+	char element[MU_PYTHON_ELEMENT];
 	struct mu_step *step;
 	uintptr_t queue = 0;
 	size_t i;
@@ -366,15 +368,24 @@ mu_steps_name(struct mu_explaining *explaining, struct mu_step *const *steps,
 		step = steps[i];
 		if (step->kind == MU_STEP_BLOCK)
 			name_block(explaining, step);
-		else if (step->address != 0 &&
+		if (mu_python_attribute_name(explaining, step, element))
+			step->field =
+			    mu_places_keep(&explaining->places, element);
+		if (step->address != 0 &&
 		    (step->kind == MU_STEP_VARIABLE ||
 			(step->points &&
 			    (step->kind == MU_STEP_STACK ||
 				step->kind == MU_STEP_TLS))))
 			name_variable(explaining, step);
 		/* Steps of one path are neighbours in memory. */
-		if (i > 0 && steps[i - 1] + 1 == step && step->points &&
-		    step->kind == MU_STEP_BLOCK)
+		if (i == 0 || steps[i - 1] + 1 != step || !step->points ||
+		    step->kind != MU_STEP_BLOCK)
+			continue;
+		if (mu_python_element_name(
+			explaining, steps[i - 1], step, element))
+			step->element =
+			    mu_places_keep(&explaining->places, element);
+		else
 			name_element(explaining, steps[i - 1], step, &queue);
 	}
 }

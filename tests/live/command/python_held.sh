@@ -1,0 +1,114 @@
+#!/bin/sh
+# Who holds objects of CPython: paths and dominators follow what owns them, not
+# the ring of the collector, free objects that are kept, and text.
+set -u
+. tests/support/command/command.sh
+
+word() {
+	awk -v name="$1" '{ for (i = 1; i < NF; i++)
+		if ($i == name) print $(i + 1) }' "$said"
+}
+
+cat >"$work/program.py" <<'END'
+import gc
+import sys
+
+gc.disable()
+
+
+class Session:
+    def __init__(self, number):
+        self.name = "name %d" % number
+        self.orders = [(number, str(number)) for _ in range(5)]
+
+
+class Registry:
+    def __init__(self):
+        self.sessions = {i: Session(i) for i in range(2000)}
+
+
+class Garbage:
+    def __init__(self):
+        self.itself = self
+        self.data = ["garbage"]
+
+
+def hold():
+    return Registry()
+
+
+def scrub(depth):
+    """Dead frames still refer to what they had."""
+    a = b = c = d = e = f = g = h = i = j = k = l = m = n = depth
+    if depth > 0:
+        scrub(depth - 1)
+    return [a, b, c, d, e, f, g, h, i, j, k, l, m, n]
+
+
+def tell():
+    session = registry.sessions[1000]
+    garbage = [Garbage() for _ in range(20)]
+    print("session", hex(id(session)), "orders", hex(id(session.orders)),
+          "table", hex(id(registry.sessions)),
+          "garbage", hex(id(garbage[10])), "data", hex(id(garbage[10].data)))
+
+
+registry = hold()
+tell()
+scrub(100)
+print("ready", flush=True)
+sys.stdin.read()
+END
+
+check_python() {
+	hold env PYTHONMALLOC=malloc "$1" "$work/program.py"
+	name="$1, the path to an attribute of an element"
+	"$command" -q --why="$(word orders)" --max-pause=20s -p "$pid" \
+	    >"$work/text" 2>"$err"
+	has "$work/text" ' → dict["__main__"] → module → dict["registry"] → '
+	has "$work/text" ' → Registry.sessions → dict[1000] → Session.orders → list'
+	name="$1, references to an object"
+	"$command" -q --why="$(word session)" --all --max-pause=20s -p "$pid" \
+	    >"$work/text" 2>"$err"
+	has "$work/text" "probably part of a dict, block of 72.0 KiB"
+	has_no "$work/text" "    list, block of"
+	has_no "$work/text" "    Session, block of"
+	name="$1, garbage"
+	"$command" -q --why="$(word data)" --max-pause=20s -p "$pid" \
+	    >"$work/text" 2>"$err"
+	has "$work/text" " → Garbage.data → list"
+	has_no "$work/text" " → list →"
+	has_no "$work/text" "function"
+	name="$1, dominators"
+	"$command" -q --format=json --retained=2 --max-pause=20s -p "$pid" \
+	    >"$work/json" 2>"$err"
+	fits_schema "$work/json"
+	python3 - "$work/json" >"$work/verdict" 2>&1 <<'END' || fail "$(cat "$work/verdict")"
+import json
+import sys
+
+most = json.load(open(sys.argv[1]))["retained"][0]
+assert most["retained_blocks"] > 20000, most
+assert [s["type"] for s in most["path"]].count("Registry") == 1, most["path"]
+END
+	let_go
+}
+
+if ! command -v python3 >/dev/null; then
+	echo "SKIPPED: no python3"
+	exit 77
+fi
+checked=
+for python in /usr/bin/python3 \
+    "$(python3 -c 'import sys; print(sys.executable)')"; do
+	if [ ! -x "$python" ] || ! "$python" -c 'import sys
+sys.exit(sys.version_info < (3, 11))'; then
+		echo "SKIPPED: no CPython 3.11 or later as $python"
+		continue
+	fi
+	check_python "$python"
+	checked=yes
+done
+
+[ $failures -eq 0 ] || exit 1
+[ -n "$checked" ] || exit 77
