@@ -14,9 +14,6 @@
 
 #define STRINGS_LIMIT ((size_t)1 << 30)
 
-/* Names may take half of the time that is left, and as long as this. */
-#define NAMES_NS (20 * MU_NS_PER_SEC)
-
 uint64_t
 mu_explain_until(uint64_t now_ns, uint64_t deadline_ns, bool save)
 {
@@ -25,14 +22,16 @@ mu_explain_until(uint64_t now_ns, uint64_t deadline_ns, bool save)
 	return now_ns + left / 4 * (save ? 2 : 3);
 }
 
+/*
+ * Names may take half of the time that is left. What they take of a CPU has a
+ * limit of its own (lib/symbolize/confinement.c).
+ */
 static uint64_t
 names_until(uint64_t deadline_ns)
 {
-	uint64_t now = mu_sys_now_ns(), span = 0;
+	uint64_t now = mu_sys_now_ns();
 
-	if (deadline_ns > now)
-		span = (deadline_ns - now) / 2;
-	return now + (span < NAMES_NS ? span : NAMES_NS);
+	return deadline_ns > now ? now + (deadline_ns - now) / 2 : now;
 }
 
 static bool

@@ -54,15 +54,15 @@ mu_explain_wanted(const struct mu_explain *explain)
 }
 
 enum mu_step_kind {
-	MU_STEP_VARIABLE,  /* of a module */
-	MU_STEP_STACK,     /* of a thread */
-	MU_STEP_TLS,       /* a thread's variables */
-	MU_STEP_REGISTER,  /* of a thread */
-	MU_STEP_THREAD,    /* its stack and registers */
-	MU_STEP_REGION,    /* a root region of the program */
-	MU_STEP_MAPPING,   /* other memory */
-	MU_STEP_VALUE,     /* held by the kernel, or an ignored object */
-	MU_STEP_ALLOCATOR, /* malloc itself */
+	MU_STEP_VARIABLE,    /* of a module */
+	MU_STEP_STACK,       /* of a thread */
+	MU_STEP_TLS,         /* a thread's variables */
+	MU_STEP_REGISTER,    /* of a thread */
+	MU_STEP_THREAD,      /* its stack and registers */
+	MU_STEP_REGION,      /* a root region of the program */
+	MU_STEP_MAPPING,     /* other memory */
+	MU_STEP_VALUE,       /* held by the kernel, or an ignored object */
+	MU_STEP_ALLOCATOR,   /* malloc itself */
 	MU_STEP_INTERPRETER, /* CPython's own links and lists */
 	MU_STEP_BLOCK,
 	MU_STEP_MORE, /* COUNT steps that are left out */

@@ -3,9 +3,10 @@
  *
  * Blocks that begin with the same pointer into a module, and have one size, are
  * asked for once: they have one vtable; so are objects of CPython,
- * which have their class behind the number of references to them. Of all others, the first 32,768 of
- * each size are asked for one by one, at most 131,072. If these of a size have
- * all one type, the rest of that size probably have it, too.
+ * which have their class behind the number of references to them. Of all
+ * others, the first 32,768 of each size are asked for one by one, at most
+ * 131,072. If these of a size have all one type, the rest of that size probably
+ * have it, too.
  */
 #ifndef LIB_EXPLAIN_LIVE_TYPES_H
 #define LIB_EXPLAIN_LIVE_TYPES_H

@@ -121,4 +121,3 @@ TEST(plain)
 	text[4] = 0x44; /* its letters are elsewhere */
 	ck_assert(!mu_python_is_plain("str", text, 56));
 }
-
