@@ -269,6 +269,13 @@ bool NoLeaks(void);
 bool memunreachable_no_leaks_from(const void *frame);
 
 /*
+ * Call in the last handler of atexit(): later passes of this thread search its
+ * stack from the caller of exit() on. Frames of libc and of the handler lie
+ * where those of main() were, and hold old pointers.
+ */
+void memunreachable_at_exit(void);
+
+/*
  * A checkpoint is what is unreachable now. With one, later passes report only
  * what became unreachable since, so that each test answers for its own leaks. A
  * block is the same if its address, its size and its first 8 bytes are.

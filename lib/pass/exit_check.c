@@ -217,7 +217,6 @@ mu_exit_check_at_exit(void)
 	const struct mu_options *options = &mu_library.options;
 	struct mu_caller caller;
 	bool leaks = false;
-	uintptr_t from;
 	int other;
 
 	if (is_kept_from(options)) {
@@ -233,10 +232,7 @@ mu_exit_check_at_exit(void)
 		return;
 	}
 	mu_caller_capture(&caller);
-	from = mu_exit_stack_find(&mu_library.exit_stack, caller.sp, caller.tp);
-	/* A pass also takes the red zone below it for alive. */
-	if (from != 0)
-		caller.sp = from + MU_RED_ZONE;
+	mu_exit_stack_begin(&mu_library.exit_stack, &caller);
 	if (mu_exit_check_answers(options))
 		answer(&caller, false, false);
 	else

@@ -85,6 +85,15 @@ GetUnreachableMemory(struct UnreachableMemoryInfo *info, size_t limit)
 	return get(&caller, info, NULL, limit);
 }
 
+void
+memunreachable_at_exit(void)
+{
+	struct mu_caller caller;
+
+	mu_caller_capture(&caller);
+	mu_exit_stack_begin(&mu_library.exit_stack, &caller);
+}
+
 bool
 GetNewUnreachableMemory(struct UnreachableMemoryInfo *info,
     const struct MemunreachableCheckpoint *checkpoint, size_t limit)

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "lib/state/library.h"
 #include "mu/arch/register_names.h"
 #include "mu/sys.h"
 
@@ -39,7 +40,7 @@ mu_caller_add(struct mu_image *image)
 		    (uint16_t)(MU_REGNO_SAVED + i);
 	snap->threads[snap->num_threads++] = (struct mu_thread) {
 		.tid = image->job.tid,
-		.sp = caller->sp,
+		.sp = mu_exit_stack_sp(&mu_library.exit_stack, caller),
 		.tp = caller->tp,
 		.first_value = snap->num_values,
 		.num_values = MU_CALLEE_SAVED,

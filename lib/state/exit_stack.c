@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "heapwalk/heaps/glibc/pthread.h"
+#include "lib/state/caller.h"
 #include "mu/arch/cpu.h"
 #include "mu/arch/exit.h"
 
@@ -131,4 +132,21 @@ mu_exit_stack_find(
 			from = at - MU_CALLEE_SAVED * sizeof(word);
 	}
 	return from;
+}
+
+void
+mu_exit_stack_begin(struct mu_exit_stack *stack, const struct mu_caller *caller)
+{
+	stack->from = mu_exit_stack_find(stack, caller->sp, caller->tp);
+	stack->tp = caller->tp;
+}
+
+/* A pass also takes the red zone below it for alive. */
+uintptr_t
+mu_exit_stack_sp(
+    const struct mu_exit_stack *stack, const struct mu_caller *caller)
+{
+	return stack->tp == caller->tp && stack->from > caller->sp
+	    ? stack->from + MU_RED_ZONE
+	    : caller->sp;
 }

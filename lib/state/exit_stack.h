@@ -13,9 +13,12 @@
 
 #include "mu/range.h"
 
+struct mu_caller;
+
 struct mu_exit_stack {
 	struct mu_range code; /* of the C library, which has exit() */
 	uintptr_t top;        /* frames of the first thread's stack are below */
+	uintptr_t from, tp;   /* of mu_exit_stack_begin(); or 0 */
 };
 
 /* Call in the constructor. */
@@ -30,5 +33,14 @@ void mu_exit_stack_note(struct mu_exit_stack *stack);
  */
 uintptr_t mu_exit_stack_find(
     const struct mu_exit_stack *stack, uintptr_t sp, uintptr_t tp);
+
+/* Let the stack of CALLER, an exit handler, begin at that address from now on.
+ */
+void mu_exit_stack_begin(
+    struct mu_exit_stack *stack, const struct mu_caller *caller);
+
+/* Where the stack of CALLER begins. */
+uintptr_t mu_exit_stack_sp(
+    const struct mu_exit_stack *stack, const struct mu_caller *caller);
 
 #endif

@@ -226,8 +226,10 @@ check_at_exit(void)
 	struct lsan_options options;
 
 	lsan_options_read(&options);
-	if (options.leak_check_at_exit)
-		__lsan_do_leak_check();
+	if (!options.leak_check_at_exit)
+		return;
+	memunreachable_at_exit();
+	__lsan_do_leak_check();
 }
 
 /* What is registered first is called last. */

@@ -62,6 +62,11 @@ leaks 1352 1
 ends 0 register_root_region
 ends 23 unregister_root_region
 leaks 1352 1
+for registers in 0 1; do
+	ends 23 exit_atexit_stale_stack \
+		LSAN_OPTIONS=use_registers=$registers
+	leaks 1352 1
+done
 
 ends 23 leaks LSAN_OPTIONS="log_path=\"$work/log\""
 [ ! -s "$work/err" ] || fail "words on standard error"

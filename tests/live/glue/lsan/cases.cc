@@ -12,6 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#define SLOTS 64
+
 static bool turned_off;
 static const char *suppressions = "";
 
@@ -153,6 +155,7 @@ int
 main(int argc, char **argv)
 {
 	std::string name = argc > 1 ? argv[1] : "";
+	void *volatile slots[SLOTS];
 
 	printf("unflushed");
 	if (name == "disabler")
@@ -167,13 +170,21 @@ main(int argc, char **argv)
 		lose_outer();
 	else if (name == "recoverable_leak_check")
 		return recoverable();
-	else if (name != "clean" && name != "do_leak_check_early")
+	else if (name != "clean" && name != "do_leak_check_early" &&
+	    name != "exit_atexit_stale_stack")
 		lose(1337);
 	if (name == "suppressions_default")
 		suppressions = "# these\nleak:^lose$\n";
 	if (name == "link_turned_off")
 		turned_off = true;
 	scrub();
+	/* Frames of libc at the end lie where that of main() was. */
+	if (name == "exit_atexit_stale_stack") {
+		slots[0] = malloc(1337);
+		memset(slots[0], 's', 1337);
+		for (size_t i = 1; i < SLOTS; i++)
+			slots[i] = slots[0];
+	}
 	if (name == "do_leak_check_override") {
 		__lsan_do_leak_check();
 		fprintf(stderr, "not reached\n");
