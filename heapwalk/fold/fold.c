@@ -357,11 +357,12 @@ subtract_reported(struct mu_leaks *leaks, struct owners *owners)
  */
 static void
 reset(struct mu_leaks *leaks, const struct mu_graph *graph,
-    const struct mu_components *components)
+    const struct mu_fold_wanted *wanted, const struct mu_components *components)
 {
 	const struct mu_blocks *blocks = graph->blocks;
 
-	*leaks = (struct mu_leaks) { .entries = { .arena = graph->arena } };
+	*leaks = (struct mu_leaks) { .entries = { .arena = graph->arena,
+					 .file = wanted->file } };
 	if (blocks->recorder != NULL)
 		leaks->sample_bytes = blocks->recorder->header.sample_bytes;
 	if (components == NULL) {
@@ -396,13 +397,13 @@ make_entries(struct mu_leaks *leaks, struct mu_graph *graph,
 
 	status = mu_lost_open(&lost, graph, deadline);
 	if (status == MU_OK && lost.num_blocks == 0) {
-		reset(leaks, graph, NULL);
+		reset(leaks, graph, wanted, NULL);
 		return MU_OK;
 	}
 	if (status == MU_OK)
 		status =
 		    mu_components_find(&components, &lost, arena, deadline);
-	reset(leaks, graph, status == MU_OK ? &components : NULL);
+	reset(leaks, graph, wanted, status == MU_OK ? &components : NULL);
 	if (status == MU_OK)
 		status = mu_components_sum_retained(&components, arena);
 	if (status == MU_OK)
@@ -441,7 +442,7 @@ make_alone(struct mu_leaks *leaks, struct mu_graph *graph,
     const struct mu_fold_wanted *wanted, struct mu_why *why)
 {
 	mu_arena_rewind(graph->arena, graph->pieces);
-	reset(leaks, graph, NULL);
+	reset(leaks, graph, wanted, NULL);
 	note_wanted(graph, leaks->num_leaks);
 	mu_fold_alone(leaks, graph, wanted->limit, wanted->contents);
 	return lack_of_memory(leaks, why);
@@ -458,7 +459,7 @@ mu_fold(struct mu_leaks *leaks, struct mu_graph *graph,
 	bool complete = true;
 
 	if (wanted->limit == 0) {
-		reset(leaks, graph, NULL);
+		reset(leaks, graph, wanted, NULL);
 		return MU_OK;
 	}
 	status = make_entries(leaks, graph, wanted, &deadline, &complete);

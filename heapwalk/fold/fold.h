@@ -42,10 +42,11 @@ struct mu_leaks {
 
 /* What the answer should have. */
 struct mu_fold_wanted {
-	size_t limit;  /* entries, and groups */
-	bool contents; /* of both */
-	enum mu_by by; /* how to group */
-	bool list;     /* all entries, even if there are groups */
+	size_t limit;    /* entries, and groups */
+	bool contents;   /* of both */
+	enum mu_by by;   /* how to group */
+	bool list;       /* all entries, even if there are groups */
+	const int *file; /* as in struct mu_packed */
 	const struct mu_snapshot *snap; /* for groups; may be NULL: see
 					   mu_groups_find() */
 };

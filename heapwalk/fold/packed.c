@@ -1,6 +1,9 @@
 #include "heapwalk/fold/packed.h"
 
+#include <errno.h>
 #include <string.h>
+
+#include "mu/sys.h"
 
 /* Size of the first piece: fits even if hardly any memory is left. */
 #define FIRST_BYTES ((size_t)4 << 10)
@@ -142,11 +145,45 @@ make_piece(const struct mu_packed *packed, size_t need)
 	return piece;
 }
 
+static bool
+write_piece(const struct mu_packed *packed, const struct mu_packed_piece *piece)
+{
+	size_t done = 0;
+	long n;
+
+	while (done < piece->used) {
+		n = mu_sys_pwrite(*packed->file, piece->bytes + done,
+		    piece->used - done, packed->filed + done);
+		if (n <= 0 && n != -EINTR)
+			return false;
+		done += n > 0 ? (size_t)n : 0;
+	}
+	return true;
+}
+
+bool
+mu_packed_to_file(struct mu_packed *packed)
+{
+	for (; packed->first != NULL; packed->first = packed->first->next) {
+		if (!write_piece(packed, packed->first))
+			return false;
+		packed->filed += packed->first->used;
+		packed->first->used = 0;
+	}
+	packed->first = packed->last;
+	return true;
+}
+
 static struct mu_packed_piece *
 piece_with_room(struct mu_packed *packed, size_t need)
 {
 	struct mu_packed_piece *piece = packed->last;
 
+	/* On a full disk everything from now on stays in memory. */
+	if (packed->file != NULL && piece != NULL &&
+	    piece->size >= MOST_BYTES && piece->size - piece->used < need &&
+	    !mu_packed_to_file(packed))
+		packed->file = NULL;
 	if (piece != NULL && piece->size - piece->used >= need)
 		return piece;
 	piece = make_piece(packed, need);

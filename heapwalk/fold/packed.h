@@ -31,11 +31,13 @@ struct mu_packed_piece {
 	unsigned char bytes[];
 };
 
-/* Initialise to zero, except ARENA. */
+/* Initialise to zero, except ARENA and FILE. */
 struct mu_packed {
 	struct mu_arena *arena;
+	const int *file; /* descriptor: what is much goes there; or NULL */
+	size_t filed;    /* bytes there, before those of the pieces */
 	struct mu_packed_piece *first, *last;
-	size_t count, size;  /* number of entries; bytes in all pieces */
+	size_t count, size;  /* number of entries; bytes of all */
 	size_t num_groups;   /* which follow all entries */
 	size_t entries_size; /* bytes of these */
 	uintptr_t before;    /* address of the last entry */
@@ -47,6 +49,9 @@ bool mu_packed_add(struct mu_packed *packed, const struct mu_leak *entry);
 /* Append GROUP, after all entries. Returns false if memory is exhausted. */
 bool mu_packed_add_group(
     struct mu_packed *packed, const struct mu_lost_group *group);
+
+/* Write all pieces to the file. Returns false if that fails. */
+bool mu_packed_to_file(struct mu_packed *packed);
 
 /*
  * True if so many entries, and the groups in INFO, can take SIZE bytes, and

@@ -16,10 +16,14 @@
 #include "lib/look/write.h"
 #include "lib/since/baseline.h"
 #include "lib/since/since.h"
+#include "lib/term/nameless.h"
 #include "lib/writers/command_cure.h"
 #include "mu/status.h"
 #include "mu/sys.h"
 #include "mu/text.h"
+
+/* So many entries take 1.5 MB and more. */
+#define FILED_FROM 65536
 
 /* The result of trying a layout. */
 struct fit {
@@ -176,7 +180,7 @@ take_step(struct mu_search *search, enum mu_search_step step)
 void
 mu_analysis_open(struct mu_analysis *analysis, const struct mu_check *check)
 {
-	*analysis = (struct mu_analysis) { .check = check };
+	*analysis = (struct mu_analysis) { .check = check, .file = -1 };
 	mu_worker_threads_open(&analysis->threads, check->workers);
 }
 
@@ -207,6 +211,8 @@ mu_analysis_run(struct mu_analysis *analysis, struct mu_snapshot *snap,
 
 	mu_arena_open(&analysis->tables, tables_limit(analysis));
 	snap->workers = &analysis->threads.workers;
+	if (analysis->check->limit >= FILED_FROM)
+		analysis->file = mu_nameless_open();
 	if (!find_release(analysis, snap))
 		return;
 	snap->num_program_heaps = mu_program_heaps_count(snap);
@@ -219,6 +225,7 @@ mu_analysis_run(struct mu_analysis *analysis, struct mu_snapshot *snap,
 		.contents = analysis->check->contents,
 		.by = analysis->check->by,
 		.list = analysis->check->list,
+		.file = analysis->file >= 0 ? &analysis->file : NULL,
 		.keep = mu_explain_wanted(&analysis->check->explain) ||
 		    since->count > 0,
 		.known = since->known,
@@ -269,8 +276,34 @@ give_back(const struct mu_packed_piece *piece)
 		madvise((void *)begin, end - begin, MADV_DONTNEED);
 }
 
+/* The file has no name, and nobody else has it. */
 static bool
-take_entries(const struct mu_packed *packed, struct mu_entries *entries)
+map_entries(struct mu_packed *packed, int file, struct mu_entries *entries)
+{
+	void *at;
+
+	if (packed->file == NULL || !mu_packed_to_file(packed))
+		return false;
+	at = mmap(NULL, packed->size, PROT_READ, MAP_SHARED, file, 0);
+	entries->mapped = at != MAP_FAILED;
+	entries->packed = entries->mapped ? at : NULL;
+	return entries->mapped;
+}
+
+/* The disk is full: the rest is in memory. */
+static bool
+read_filed(int file, unsigned char *to, size_t size)
+{
+	size_t done = 0;
+	ssize_t n = 1;
+
+	for (; done < size && n > 0; done += n > 0 ? (size_t)n : 0)
+		n = pread(file, to + done, size - done, (off_t)done);
+	return done == size;
+}
+
+static bool
+take_entries(struct mu_packed *packed, int file, struct mu_entries *entries)
 {
 	const struct mu_packed_piece *piece;
 	unsigned char *to;
@@ -279,10 +312,15 @@ take_entries(const struct mu_packed *packed, struct mu_entries *entries)
 		.count = packed->count,
 		.groups_at = packed->entries_size,
 		.num_groups = packed->num_groups };
+	if (packed->filed > 0 && map_entries(packed, file, entries))
+		return true;
 	entries->packed = malloc(packed->size + 1);
 	if (entries->packed == NULL)
 		return false;
 	to = entries->packed;
+	if (!read_filed(file, to, packed->filed))
+		return false;
+	to += packed->filed;
 	for (piece = packed->first; piece != NULL; piece = piece->next) {
 		to = mempcpy(to, piece->bytes, piece->used);
 		give_back(piece);
@@ -360,12 +398,14 @@ note_options(const struct mu_check *check, struct UnreachableMemoryInfo *info)
 }
 
 static bool
-take_result(const struct mu_search *search, struct mu_report *answer)
+take_result(struct mu_analysis *analysis, struct mu_report *answer)
 {
+	struct mu_search *search = &analysis->search;
 	struct UnreachableMemoryInfo *info = &answer->info;
 
 	if (!take_usage(&search->heap.usage, &answer->usage) ||
-	    !take_entries(&search->leaks.entries, &answer->entries))
+	    !take_entries(
+		&search->leaks.entries, analysis->file, &answer->entries))
 		return false;
 	answer->groups = search->leaks.groups;
 	info->num_reported = answer->entries.count;
@@ -393,8 +433,7 @@ mu_analysis_fill_report(struct mu_analysis *analysis, enum mu_status status,
 
 	if (status != MU_OK)
 		note_why(status, why, analysis->search.snap, answer);
-	if (mu_status_usable(status) &&
-	    !take_result(&analysis->search, answer)) {
+	if (mu_status_usable(status) && !take_result(analysis, answer)) {
 		status = mu_why(&full, MU_ERR_NO_MEMORY,
 		    "no room for %zu leaks", analysis->search.leaks.num_leaks);
 		note_why(status, &full, analysis->search.snap, answer);
@@ -469,6 +508,9 @@ void
 mu_analysis_forget(struct mu_analysis *analysis)
 {
 	mu_arena_close(&analysis->tables);
+	if (analysis->file >= 0)
+		close(analysis->file);
+	analysis->file = -1;
 	mu_explained_free(analysis->explained);
 	analysis->explained = NULL;
 	analysis->search = (struct mu_search) { 0 };
@@ -486,7 +528,10 @@ mu_analysis_close(struct mu_analysis *analysis)
 void
 mu_check_release(struct mu_report *answer)
 {
-	free(answer->entries.packed);
+	if (answer->entries.mapped)
+		munmap(answer->entries.packed, answer->entries.size);
+	else
+		free(answer->entries.packed);
 	free(answer->usage.arenas);
 	mu_naming_close(answer);
 	mu_explained_free(answer->explained);

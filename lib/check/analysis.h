@@ -23,6 +23,7 @@ struct mu_analysis {
 	struct mu_arena tables;
 	struct mu_worker_threads threads;
 	struct mu_search search;
+	int file; /* without a name, for many entries; -1: none */
 
 	/* Leaks of the first of two looks, kept until the analysis ends. */
 	struct mu_lost_ranges candidates;

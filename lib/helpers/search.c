@@ -185,6 +185,7 @@ mu_search_fold(struct mu_search *search)
 		.contents = search->contents,
 		.by = search->by,
 		.list = search->list,
+		.file = search->file,
 		.snap = search->snap,
 	};
 	struct mu_why why = { .text = "" };

@@ -37,6 +37,7 @@ struct mu_search {
 	enum mu_by by;                  /* how entries are grouped */
 	bool contents;                  /* of entries */
 	bool list;         /* all entries, even if there are groups */
+	const int *file;   /* for many entries (heapwalk/fold/packed.h) */
 	bool keep;         /* the caller reads blocks, too */
 	bool known_owners; /* leave out what known blocks lead to, as well */
 	mu_words_filter *filter; /* as in struct mu_blocks */

@@ -20,6 +20,7 @@
 struct mu_entries {
 	const struct Leak *leaks; /* NULL: the entries are packed */
 	unsigned char *packed;
+	bool mapped;                  /* these are a mapping of a file */
 	size_t size;                  /* bytes, of entries and groups */
 	size_t count;                 /* entries */
 	size_t groups_at, num_groups; /* first byte of the groups; packed */

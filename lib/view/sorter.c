@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/term/nameless.h"
 #include "lib/view/saturate.h"
 #include "mu/array.h"
 
@@ -147,30 +148,12 @@ squeeze(struct mu_sorter *sorter)
 	sorter->used = to;
 }
 
-/* Large files belong to /var/tmp; /tmp may be in memory. */
 static bool
 open_file(struct mu_sorter *sorter)
 {
-	const char *folders[] = { secure_getenv("TMPDIR"), "/var/tmp", "/tmp" };
-	char name[4096];
-	size_t i;
-
-	for (i = 0; !sorter->has_file && i < 3; i++) {
-		if (folders[i] == NULL || folders[i][0] == '\0')
-			continue;
-		sorter->fd =
-		    open(folders[i], O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
-		/* overlayfs has no O_TMPFILE before Linux 6.3. */
-		if (sorter->fd < 0 &&
-		    (size_t)snprintf(name, sizeof(name),
-			"%s/memunreachable.XXXXXX",
-			folders[i]) < sizeof(name)) {
-			sorter->fd = mkostemp(name, O_CLOEXEC);
-			if (sorter->fd >= 0)
-				unlink(name);
-		}
-		sorter->has_file = sorter->fd >= 0;
-	}
+	if (!sorter->has_file)
+		sorter->fd = mu_nameless_open();
+	sorter->has_file = sorter->fd >= 0;
 	return sorter->has_file;
 }
 

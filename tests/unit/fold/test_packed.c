@@ -2,6 +2,10 @@
  * Packed entries: they are unpacked unchanged, are small, and arbitrary bytes
  * are read without harm.
  */
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "lib/pipe/entries.h"
 #include "tests/support/graph/packed_bytes.h"
 #include "tests/support/suite.h"
@@ -117,13 +121,21 @@ pack_all(unsigned count)
 	return packed_bytes(&packed);
 }
 
-TEST(all_come_out)
+/* In memory, in a file, and on a full disk. */
+TEST_LOOP(all_come_out, 0, 3)
 {
-	unsigned char *bytes = pack_all(ENTRIES);
+	int file =
+	    _i == 1 ? memfd_create("entries", 0) : open("/dev/full", O_RDWR);
+	unsigned char *bytes;
 	struct mu_packed_at at;
 	struct mu_leak leak, same;
 	unsigned i;
 
+	ck_assert_int_ge(file, 0);
+	packed.file = _i == 0 ? NULL : &file;
+	bytes = pack_all(ENTRIES);
+	ck_assert_int_eq(packed.filed > 0, _i == 1);
+	ck_assert_int_eq(arena.used < packed.size / 4, _i == 1);
 	mu_packed_open(&at, bytes, packed.size);
 	for (i = 0; mu_packed_next(&at, &leak); i++) {
 		same = make(i);
@@ -132,6 +144,7 @@ TEST(all_come_out)
 	ck_assert(!at.damaged);
 	ck_assert_uint_eq(i, ENTRIES);
 	free(bytes);
+	close(file);
 }
 
 /*
