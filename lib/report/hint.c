@@ -7,7 +7,8 @@
 #define PAGE ((size_t)4096)
 #define GRAIN ((size_t)16)
 #define HEADER ((size_t)16)
-#define SMALLEST ((size_t)24) /* usable size of the smallest chunk */
+#define HEADER_2_43 ((size_t)24) /* and what mmapped ones have at the end */
+#define SMALLEST ((size_t)24)    /* usable size of the smallest chunk */
 
 /*
  * The least size for which malloc returns SIZE usable bytes: chunks are
@@ -16,7 +17,8 @@
 static size_t
 least_for(size_t size)
 {
-	if (size >= MMAPPED && (size + HEADER) % PAGE == 0)
+	if (size >= MMAPPED &&
+	    ((size + HEADER) % PAGE == 0 || (size + HEADER_2_43) % PAGE == 0))
 		return size - PAGE + 1;
 	return size <= SMALLEST ? 1 : size - GRAIN + 1;
 }
