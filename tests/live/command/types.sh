@@ -15,6 +15,7 @@ judge() {
 	python3 $sources/compare.py "$said" "$work/report" "$@" \
 	    >"$work/verdict" || fail "$(cat "$work/verdict")"
 	echo "$name: $(tail -n 1 "$work/verdict")"
+	tail -n 1 "$work/verdict" >>"$work/verdicts"
 	fits_schema "$work/report"
 }
 
@@ -137,6 +138,18 @@ for python in /usr/bin/python3 \
 	[ ! -x "$python" ] || check_process "100 20" \
 		env PYTHONMALLOC=malloc "$python" $sources/objects.py
 done
+
+# Of the names that are probable the first one is right mostly. Programs in which
+# nothing has a type are there to mislead.
+name="first names"
+awk '/ of 0 types / { next }
+	{ for (i = 1; i < NF; i++)
+		probable += $(i + 2) == "probable," ? $i : 0
+	first += $NF }
+	END { printf "%d probable names, the first is right of %d\n",
+		probable, first
+	exit first * 100 < probable * 80 }' "$work/verdicts" ||
+	fail "fewer than 80 %"
 
 [ $failures -eq 0 ] || exit 1
 [ $checked -gt 0 ] || exit 77

@@ -31,7 +31,7 @@ with open(sys.argv[1], encoding="ascii") as file:
 with open(sys.argv[2], encoding="ascii") as file:
     leaks = {leak["address"]: leak for leak in json.load(file)["leaks"]}
 
-bad = found = total = named = probable = wrong = 0
+bad = found = total = named = probable = wrong = first = 0
 for address, name in expected.items():
     if address not in leaks:
         continue
@@ -40,14 +40,15 @@ for address, name in expected.items():
     if leak["type"] is not None:
         given = plain(leak["type"])
         # "A, B or C"
-        right = given == plain(name) or plain(name) in re.split(
-            r", (?![^<]*>)| or ", given)
+        candidates = re.split(r", (?![^<]*>)| or ", given)
+        right = given == plain(name) or plain(name) in candidates
         if leak["certain"] and not right:
             print(f"certain, and wrong: {given} is {name}")
             bad = 1
         if not leak["certain"] and leak["type_source"] != "content":
             probable += 1
             wrong += not right
+            first += plain(name) in (given, candidates[0])
     else:
         given = None
         right = False
@@ -58,7 +59,8 @@ for address, name in expected.items():
             print(f"{leak['size']} bytes of {name}: {given}")
 share = 100 * named // max(total, 1)
 print(f"{found} of {len(expected)} blocks found, {share} % of {total} types "
-      f"named, {probable} names probable, {wrong} of them wrong")
+      f"named, {probable} names probable, {wrong} of them wrong, the first is "
+      f"right of {first}")
 least = int(sys.argv[4]) if len(sys.argv) > 4 else 90
 if found < len(expected) * least // 100 or share < int(sys.argv[3]):
     bad = 1
