@@ -323,6 +323,8 @@ mu_lost_open(
 	    graph->arena, lost->num_nodes, sizeof(*lost->parents));
 	if (lost->parents == NULL)
 		return MU_ERR_NO_MEMORY;
+	if (lost->num_blocks == 0)
+		return MU_OK;
 	return fill(lost, deadline) ? MU_OK : MU_ERR_TIMEOUT;
 }
 

@@ -292,6 +292,16 @@ TEST_LOOP(reachable_object, 0, FAKE_KINDS)
 	expect_entry(1, c, bytes(1), 0, 0);
 }
 
+/* Nothing is lost: there is nothing that time could be short for. */
+TEST_LOOP(late_without_leaks, 0, FAKE_KINDS)
+{
+	folding_open_heap(_i, 4096);
+	reachable = folding_node(1);
+	after_make = mark_reachable;
+	ck_assert_int_eq(fold_until(SIZE_MAX, 0), MU_OK);
+	expect_totals(0, 0, 0);
+}
+
 TEST(kept_object)
 {
 	void **a, **kept;
