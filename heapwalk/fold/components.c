@@ -156,10 +156,11 @@ link_trees(struct mu_components *components, const struct mu_scc *scc,
 {
 	uint32_t num_trees = components->trees.num_trees, tree, i, first, *next;
 
-	for (i = 0; i < scc->num_searched; i++)
+	for (i = 0; i < components->num_searched; i++)
 		if (!components->all[i].complete)
 			break;
-	if (i == scc->num_searched || components->num_components == num_trees)
+	if (i == components->num_searched ||
+	    components->num_components == num_trees)
 		return MU_OK;
 	next = scc->spare[0].count >= num_trees
 	    ? memset(scc->spare[0].room, 0, num_trees * sizeof(*next))
@@ -168,7 +169,7 @@ link_trees(struct mu_components *components, const struct mu_scc *scc,
 		return MU_ERR_NO_MEMORY;
 	for (tree = 0; tree < num_trees; tree++) {
 		i = components->of[tree];
-		if (i >= scc->num_searched)
+		if (i >= components->num_searched)
 			continue;
 		first =
 		    mu_tree_of(&components->trees, components->all[i].lowest);
@@ -208,6 +209,7 @@ describe(struct mu_components *components, const struct mu_scc *scc,
 	enum mu_status status;
 
 	components->num_components = scc->num_components;
+	components->num_searched = scc->num_searched;
 	components->all = mu_arena_alloc_table(
 	    arena, components->num_components, sizeof(*components->all));
 	if (components->all == NULL)

@@ -87,6 +87,7 @@ struct mu_components {
 	struct mu_trees trees; /* of unreachable nodes: what is searched */
 	struct mu_component *all;
 	uint32_t num_components;
+	uint32_t num_searched; /* each component from here on is one tree */
 	uint32_t hub; /* its sum is known, and other components lead below it */
 	struct mu_retained hub_sum;
 	uint32_t *of;        /* component of each tree */
@@ -162,13 +163,16 @@ mu_components_unvisit(struct mu_components *components)
 		components->all[i].visitor = 0;
 }
 
-/* The tree after TREE in its component's ring. */
+/* The tree after TREE in the ring of component NUMBER. */
 static inline uint32_t
-mu_components_after(const struct mu_components *components, uint32_t tree)
+mu_components_after(
+    const struct mu_components *components, uint32_t number, uint32_t tree)
 {
-	return components->next_tree != NULL && components->next_tree[tree] != 0
-	    ? components->next_tree[tree] - 1
-	    : tree;
+	uint32_t next = 0;
+
+	if (number < components->num_searched && components->next_tree != NULL)
+		next = components->next_tree[tree];
+	return next != 0 ? next - 1 : tree;
 }
 
 /*

@@ -170,7 +170,7 @@ find_tips(const struct paths *paths, struct tips *tips, uint32_t number)
 				paths->of[to].next == 0) ||
 			    !add_tip(paths, tips, to);
 		}
-		tree = mu_components_after(components, tree);
+		tree = mu_components_after(components, number, tree);
 	} while (tree != first && !components->deadline->passed);
 	if (tips->unknown || components->deadline->passed)
 		tips->count = 0;

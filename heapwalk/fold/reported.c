@@ -93,7 +93,7 @@ count_component(struct mu_reported *reported, struct mu_components *components,
 	}
 	do {
 		add_targets(reported, components, tree);
-		tree = mu_components_after(components, tree);
+		tree = mu_components_after(components, from, tree);
 	} while (tree != first && !components->deadline->passed);
 }
 

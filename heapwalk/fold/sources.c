@@ -80,7 +80,7 @@ reach_targets(struct mu_sources *sources, uint32_t number, uint64_t mask)
 			    !mu_component_private(&components->all[to]))
 				reach(sources, to, mask);
 		}
-		tree = mu_components_after(components, tree);
+		tree = mu_components_after(components, number, tree);
 	} while (tree != first && !components->deadline->passed);
 }
 

@@ -28,13 +28,13 @@ compare() {
 	    workers=2:max_memory=$(($2 * 106))
 	do
 		new=$(ask "$build" "$options" "$@") new=${new%, ms*}
-		case $new in
-		"not compared"*)
+		case $new$old in
+		*"not compared"*)
 			left_out=$((left_out + 1))
 			continue ;;
 		esac
 		compared=$((compared + 1))
-		[ "$new" = "$old" ] && continue
+		[ -n "$new" ] && [ "$new" = "$old" ] && continue
 		echo "$* with $options: $new; before: $old"
 		wrong=$((wrong + 1))
 	done

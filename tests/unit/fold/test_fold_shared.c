@@ -242,6 +242,28 @@ TEST(late)
 	ck_assert_uint_lt(num_exact, NODES);
 }
 
+/*
+ * 64 wrappers reach two lists that meet, through a block each: the lists are
+ * walked once for all of them.
+ */
+TEST_LOOP(together, 0, 2)
+{
+	struct mu_components components;
+	size_t i, half = NODES / 2;
+	void **middle;
+
+	make_comb();
+	nodes[half][0] = nodes[half / 2];
+	for (i = 0; i < 64; i++) {
+		wrappers[i][0] = middle = folding_node(2);
+		middle[0] = nodes[NODES - 1 - i];
+		middle[1] = nodes[half - 1 - i];
+	}
+	charge_linear(&components, (size_t)2 * NODES, _i == 0);
+	for (i = 0; i < 64; i++)
+		expect_reach(&components, wrappers[i], 2 + 2 * (half - i));
+}
+
 /* Diamonds are walked anew for each wrapper, until the deadline. */
 TEST(diamonds)
 {
