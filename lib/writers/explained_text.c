@@ -230,12 +230,13 @@ put_short(const struct mu_out *out, const struct mu_step *step)
 
 /* "g_cache (served) .sessions["alice"] -> Session.buf -> char[4096]" */
 static void
-put_line(const struct mu_out *out, const struct mu_step *steps, size_t count)
+put_line(const struct mu_out *out, const struct mu_step *steps, size_t count,
+    const char *indent)
 {
 	const struct mu_step *before = NULL;
 	size_t i;
 
-	mu_put(out, "  ");
+	mu_put(out, "%s", indent);
 	for (i = 0; i < count; i++) {
 		if (steps[i].element == NULL) {
 			mu_put(out, i == 0 ? "" : " \u2192 ");
@@ -308,6 +309,8 @@ put_suspect(const struct mu_out *out, const struct mu_retained *retained,
 		    "    %s of it, %zu block%s, by way of the last of these:\n",
 		    mu_human_bytes(retained->point_bytes).text,
 		    retained->point_blocks, plural(retained->point_blocks));
+	if (retained->num_steps > 1)
+		put_line(out, retained->path, retained->num_steps, "      ");
 	put_path(out, retained->path, retained->num_steps, "      ");
 }
 
@@ -384,7 +387,7 @@ put_why(const struct mu_out *out, const struct mu_why_held *why,
 		mu_put(out, "the shortest path to it%s:\n",
 		    why->about ? " (only doubtful words lead to it)" : "");
 	if (why->num_steps > 0)
-		put_line(out, why->path, why->num_steps);
+		put_line(out, why->path, why->num_steps, "  ");
 	put_path(out, why->path, why->num_steps, "  ");
 	if (why->found && all)
 		put_referrers(out, why);

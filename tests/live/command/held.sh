@@ -14,6 +14,7 @@ word() {
 expect_holders() {
 	has "$1" "% of the heap (4"
 	has "$1" ") is held by variable cache in victim_held (cache): 4001 blocks"
+	has "$1" "      cache (victim_held) .table → "
 	has "$1" "variable pointers in victim_held (void*[64])"
 	has "$1" "variable kept_inside in victim_held"
 	has "$1" "thread-local variables of thread"

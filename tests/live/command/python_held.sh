@@ -80,6 +80,8 @@ check_python() {
 	has_no "$work/text" " → list →"
 	has_no "$work/text" "function"
 	name="$1, dominators"
+	"$command" -q --retained=2 --max-pause=20s -p "$pid" >"$work/text" 2>"$err"
+	has "$work/text" ' → module → dict["registry"] → Registry.sessions → dict'
 	"$command" -q --format=json --retained=2 --max-pause=20s -p "$pid" \
 	    >"$work/json" 2>"$err"
 	fits_schema "$work/json"
