@@ -42,8 +42,9 @@ static int input;
 
 /* Returns false if the victim may not set up its place. */
 static bool
-start(const char *place)
+start_program(const char *program, const char *place)
 {
+	char name[64];
 	bool is_ready;
 	int status;
 
@@ -51,7 +52,8 @@ start(const char *place)
 	int in[2], out[2];
 	FILE *output;
 
-	built_path("tests/live/victims/victim_roots", path);
+	snprintf(name, sizeof(name), "tests/live/victims/%s", program);
+	built_path(name, path);
 	ck_assert(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0);
 	started = fork();
 	if (started == 0) {
@@ -72,6 +74,12 @@ start(const char *place)
 		ck_assert(waitpid(started, &status, 0) == started &&
 		    WIFEXITED(status) && WEXITSTATUS(status) == 77);
 	return is_ready;
+}
+
+static bool
+start(const char *place)
+{
+	return start_program("victim_roots", place);
 }
 
 static void
@@ -129,13 +137,16 @@ TEST_LOOP(not_lost, 0, 2 * PLACES)
 }
 
 /* The kernel alone has their addresses. */
-TEST_LOOP(alternate_stacks, 0, 2)
+TEST_LOOP(alternate_stacks, 0, 3)
 {
 	int i;
 
-	start("alternate_stacks");
+	if (_i == 2)
+		start_program("victim_alternate", "dlsym");
+	else
+		start("alternate_stacks");
 	for (i = 0; i < CHECKS; i++)
-		expect_one_lost(ways[_i]);
+		expect_one_lost(ways[_i % 2]);
 	expect_unharmed();
 }
 
