@@ -127,9 +127,10 @@ static uint64_t
 python_key(
     const struct finding *finding, const uintptr_t words[HEAD], uint64_t key)
 {
-	size_t i;
+	/* A look has no numbers: there each such object is found by itself. */
+	size_t i, count = finding->places->source.kept == NULL ? HEAD : 2;
 
-	for (i = 0; i < HEAD; i += 2)
+	for (i = 0; i < count; i += 2)
 		if (words[i] != 0 && words[i] <= UINT32_MAX &&
 		    mu_python_class_find(
 			finding->places->snap, words[i + 1], i * WORD))
