@@ -51,20 +51,25 @@ anonymous_bytes(const struct mu_snapshot *snap)
 	return bytes;
 }
 
-/* The recorder's tables are in memory that it mapped, which is anonymous. */
 static bool
-add_table(struct opening *opening, struct mu_range range)
+leave_out(struct opening *opening, struct mu_range range)
 {
 	struct mu_recorder *recorder = opening->recorder;
 
-	if (!mu_mappings_are_anonymous(
-		opening->snap->mappings, opening->snap->num_mappings, range))
-		return true;
 	if (!mu_arena_room(opening->arena, recorder->tables,
 		recorder->num_tables, opening->max_tables, 64))
 		return false;
 	recorder->tables[recorder->num_tables++] = range;
 	return true;
+}
+
+/* The recorder's tables are in memory that it mapped, which is anonymous. */
+static bool
+add_table(struct opening *opening, struct mu_range range)
+{
+	return !mu_mappings_are_anonymous(opening->snap->mappings,
+		   opening->snap->num_mappings, range) ||
+	    leave_out(opening, range);
 }
 
 /* View SIZE bytes of a table at ADDRESS; NULL if that is impossible. */
@@ -199,7 +204,8 @@ mu_recorder_open(struct mu_recorder *recorder, const struct mu_snapshot *snap,
 		.snap = snap,
 		.arena = arena,
 	};
-	struct mu_range directory;
+	struct mu_range directory,
+	    own = { address, address + sizeof(recorder->header) };
 
 	*recorder = (struct mu_recorder) { .num_spans = 0 };
 	if (!read_header(&recorder->header, snap, address))
@@ -208,8 +214,9 @@ mu_recorder_open(struct mu_recorder *recorder, const struct mu_snapshot *snap,
 	directory.begin = recorder->header.directory;
 	directory.end = directory.begin + MU_SHADOW_SPANS * sizeof(uint64_t);
 	mu_recorder_modules(recorder, snap, arena);
-	return add_table(&opening, directory) && open_spans(&opening) &&
-	    open_depot(&opening);
+	/* Its bounds of all addresses may lie in a block of many megabytes. */
+	return leave_out(&opening, own) && add_table(&opening, directory) &&
+	    open_spans(&opening) && open_depot(&opening);
 }
 
 bool

@@ -98,4 +98,24 @@ for options in backtrace 'backtrace guard free_track'; do
 	exec 9>&-
 	wait "$pid"
 done
+# The recorder's bounds of all addresses, multiples of 32 MiB, lie in the block.
+name='a block of 64 MiB'
+cat >"$work/huge.c" <<'END'
+#include <stdint.h>
+#include <stdlib.h>
+int main(void)
+{
+	static volatile uintptr_t hidden;
+
+	hidden = ~(uintptr_t)malloc(64 << 20);
+	return hidden == 0;
+}
+END
+if ${CC:-cc} -O0 -o "$work/huge" "$work/huge.c"; then
+	"$command" --use-registers=0 --backtrace -o "$work/report" -- \
+		"$work/huge"
+	like "$work/report" 'in 1 unreachable allocation$'
+else
+	fail "does not compile"
+fi
 [ "$failures" -eq 0 ]

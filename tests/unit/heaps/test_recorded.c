@@ -224,8 +224,8 @@ TEST(tables_are_anonymous)
 	fake.depot[3] = (uint64_t)variables;
 	ck_assert(open_recorder());
 	fake.depot[3] = 0;
-	/* directory, span, depot's directory, one block of it */
-	ck_assert_uint_eq(recorder.num_tables, 4);
+	/* header, directory, span, depot's directory, one block of it */
+	ck_assert_uint_eq(recorder.num_tables, 5);
 	for (i = 0; i < recorder.num_tables; i++)
 		ck_assert_uint_ne(
 		    recorder.tables[i].begin, (uintptr_t)variables);
