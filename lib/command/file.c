@@ -336,6 +336,11 @@ mu_command_file_check(const char *path, struct mu_why *why)
 		if (next[0] == '\0')
 			break;
 		memcpy(file, next, sizeof(file));
+		if (access(file, F_OK) != 0)
+			return mu_why(why, MU_ERR_ARGUMENT,
+			    "cannot run %s: its interpreter, %s: %s",
+			    mu_safe_argument(path).text,
+			    mu_safe_argument(file).text, strerror(errno));
 	}
 	return status;
 }

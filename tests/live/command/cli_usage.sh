@@ -185,7 +185,7 @@ fi
 printf '#!/no/such/interpreter\n' >"$work/script"
 chmod 755 "$work/script"
 run 3 -- "$work/script"
-has "$err" "No such file or directory"
+has "$err" "its interpreter, /no/such/interpreter: No such file or directory"
 nothing_left
 
 name='signals'
