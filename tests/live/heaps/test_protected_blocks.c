@@ -123,16 +123,23 @@ TEST_LOOP(aligned, 0, 2)
 	EXPECT_LOST(hidden);
 }
 
+/* Not inline: the address stays in its frame. */
+static __attribute__((noinline)) int
+protect_with_header(uintptr_t hidden, int protection)
+{
+	char *page = mu_reveal(hidden);
+
+	page -= (uintptr_t)page % PAGE;
+	return mprotect(page, LARGE + PAGE, protection);
+}
+
 /* The program closes all of it, and the header too, until it is wanted. */
 TEST_LOOP(closed_with_its_header, 0, NUM_PROTECTIONS)
 {
 	uintptr_t hidden = block_new(LARGE);
-	char *page = mu_reveal(hidden);
 
-	page -= (uintptr_t)page % PAGE;
 	put(&global, hidden);
-	ck_assert_int_eq(mprotect(page, LARGE + PAGE, protections[_i]), 0);
-	page = NULL;
+	ck_assert_int_eq(protect_with_header(hidden, protections[_i]), 0);
 	EXPECT_LEAKS(0);
 	drop(&global);
 	EXPECT_LOST(hidden);
