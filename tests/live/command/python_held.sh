@@ -94,7 +94,7 @@ assert most["retained_blocks"] > 20000, most
 assert [s["type"] for s in most["path"]].count("Registry") == 1, most["path"]
 END
 	name="$1, of a look"
-	"$command" -q --save="$work/look" --max-pause=20s -p "$pid" \
+	"$command" -q --save="$work/look" --timeout=200s --max-pause=20s -p "$pid" \
 	    >"$work/text" 2>"$err"
 	"$command" -q --in-use "$work/look" >"$work/text" 2>"$err"
 	like "$work/text" " 20[0-9]{2}  [0-9]+ bytes, (probably )?Session"
