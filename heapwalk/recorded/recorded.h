@@ -46,7 +46,8 @@ struct mu_recorder {
 	const char **depot; /* view of each depot block, or NULL */
 	size_t num_depot;   /* number of blocks that are not NULL */
 
-	/* The memory of all these tables; it holds no pointers. */
+	/* The memory of all these tables, and of the header; it holds no
+	   pointers. */
 	struct mu_range *tables;
 	size_t num_tables;
 

@@ -96,6 +96,9 @@ record="LD_PRELOAD=$recorder LIBC_DEBUG_MALLOC_OPTIONS=backtrace"
 	leaks 1337 1
 	has "$work/err" 'Direct leak of 1337 byte(s) in 1 object(s)'
 	like "$work/err" '^0x[0-9a-f]+ \(1337 bytes\)$'
+	# The recorder's bound of all addresses is within it.
+	ends 23 large_allocation_leak $record
+	leaks 33554432 1
 	ends 23 indirect $record
 	leaks 766 2
 	has "$work/err" 'Indirect leak of 666 byte(s) in 1 object(s)'

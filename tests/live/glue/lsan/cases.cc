@@ -166,6 +166,8 @@ main(int argc, char **argv)
 		register_root_region(false);
 	else if (name == "unregister_root_region")
 		register_root_region(true);
+	else if (name == "large_allocation_leak")
+		lose(33554432);
 	else if (name == "indirect")
 		lose_outer();
 	else if (name == "recoverable_leak_check")
