@@ -43,6 +43,8 @@ all live/check/test_core_files looks at cores
 all live/check/check_servers.sh looks at other processes, from outside
 all live/command/watch.sh looks at another process, from outside
 all live/check/doctor.sh asks about other processes, itself
+ptrace,signal live/pass/test_in_place makes no image, as only stop=auto does
+ptrace,signal live/pass/test_in_thread starts no process, as only stop=auto does
 signal,gdb,strace,sandbox,nobody live/faults/test_gap_sync_damaged damages what the collector holds; by signal there is none
 gdb,strace,sandbox,nobody live/faults/test_probe installs its own filters against ptrace
 gdb live/*.sh starts programs from a shell by the dozen: gdb 13 loses its way
