@@ -239,3 +239,16 @@ mu_may_import(const struct mu_snapshot *snap, const char *name)
 {
 	return may_be_of_any(snap, imports, name);
 }
+
+bool
+mu_may_set_stacks(const struct mu_snapshot *snap)
+{
+	static const char *const names[] = { "sigaltstack", "syscall", "dlsym",
+		"dlvsym" };
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (mu_may_import(snap, names[i]))
+			return true;
+	return false;
+}

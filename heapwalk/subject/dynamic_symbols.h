@@ -21,4 +21,10 @@ bool mu_malloc_has_other(const struct mu_snapshot *snap);
  */
 bool mu_may_import(const struct mu_snapshot *snap, const char *name);
 
+/*
+ * True if a thread may have set an alternate signal stack: by sigaltstack(), or
+ * by syscall(), or by an address from the dynamic linker.
+ */
+bool mu_may_set_stacks(const struct mu_snapshot *snap);
+
 #endif

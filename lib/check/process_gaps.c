@@ -210,20 +210,6 @@ note_shared(struct mu_process *process, struct mu_check_look *look)
 		look->status = note_moved(process, look);
 }
 
-/* Also by a direct system call, or an address from the dynamic linker. */
-static bool
-may_set_stacks(const struct mu_snapshot *snap)
-{
-	static const char *const names[] = { "sigaltstack", "syscall", "dlsym",
-		"dlvsym" };
-	size_t i;
-
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (mu_may_import(snap, names[i]))
-			return true;
-	return false;
-}
-
 /*
  * A large leaked block may be a thread's alternate signal stack, which only the
  * kernel knows. In the stop of another try each thread is made to read its own.
@@ -239,7 +225,7 @@ note_stacks(struct mu_process *process, struct mu_check_look *look)
 	    look->analysis.search.leaks.num_leaks == 0 ||
 	    !mu_blocks_unmarked_of(
 		&look->analysis.search.heap.blocks, MU_ALTERNATE_STACK_MIN) ||
-	    !may_set_stacks(&keeper->snap))
+	    !mu_may_set_stacks(&keeper->snap))
 		return;
 	process->stacks_wanted =
 	    unasked > 0 && process->stack_tries++ < STACK_TRIES;

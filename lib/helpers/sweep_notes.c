@@ -210,7 +210,7 @@ note_stacks(struct mu_image *image, struct mu_sweep *sweep)
 
 	if (!mu_status_usable(search->status) || image->stop.alone ||
 	    !anything_lost(image, sweep) || !large_lost(image, sweep) ||
-	    !mu_may_import(&image->snap, "sigaltstack"))
+	    !mu_may_set_stacks(&image->snap))
 		return;
 	if (mu_gap_sync_request_stacks(image, &search->why))
 		search->status = MU_ERR_TIMEOUT;

@@ -137,12 +137,13 @@ TEST_LOOP(not_lost, 0, 2 * PLACES)
 }
 
 /* The kernel alone has their addresses. */
-TEST_LOOP(alternate_stacks, 0, 3)
+TEST_LOOP(alternate_stacks, 0, 4)
 {
 	int i;
 
-	if (_i == 2)
-		start_program("victim_alternate", "dlsym");
+	if (_i >= 2)
+		start_program(
+		    "victim_alternate", _i == 2 ? "dlsym" : "syscall");
 	else
 		start("alternate_stacks");
 	for (i = 0; i < CHECKS; i++)

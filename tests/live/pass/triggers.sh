@@ -35,6 +35,15 @@ if readelf -d "$victim" 2>/dev/null | grep -q 'NEEDED.*memunreachable'; then
 	fail "linked with the library; it must not be"
 fi
 
+# Only the kernel has the address of an alternate signal stack.
+for way in dlsym syscall; do
+	name="alternate stacks by $way"
+	preloaded at_exit=1 "$build/tests/live/victims/victim_alternate" $way \
+		</dev/null >"$work/out" 2>"$work/err"
+	expect "$name: status" $? 23
+	expect "$name" "$(lines '^libmemunreachable: 40 bytes in 1 alloc')" 1
+done
+
 # Leaks change the status, and only they.
 name='at exit'
 preloaded at_exit=1 "$victim" 0 </dev/null >"$work/out" 2>"$work/err"
