@@ -13,6 +13,12 @@
 
 #define IN_MEMORY 0x80000000u
 
+/* Words of PyTupleObject in Include/cpython/tupleobject.h. */
+#define TUPLE_COUNT 2
+#define TUPLE_ITEMS 3
+
+#define WORDS_MAX 4
+
 enum state {
 	OWNER, /* or it is not known that it is none */
 	NONE,
@@ -63,6 +69,32 @@ mu_python_links_of(
 	return links;
 }
 
+/*
+ * What malloc gave a tuple beyond its items; empty: nothing, or it is not
+ * proven that BLOCK is one.
+ */
+static struct mu_range
+tail_of(const struct mu_explaining *explaining, const struct mu_block *block)
+{
+	const struct mu_live_type *type =
+	    mu_live_type_of(&explaining->types, block->number);
+	size_t words = mu_range_size(block->range) / WORD, first;
+	size_t at = type->offset / WORD;
+	uintptr_t count;
+
+	if (type->counter != MU_COUNTER_PYTHON || !type->certain ||
+	    strcmp(type->name, "tuple") != 0 || at + TUPLE_ITEMS > words ||
+	    mu_graph_parts(explaining->graph, block->number, &first) > 0)
+		return (struct mu_range) { 0, 0 };
+	memcpy(&count, block->view + (at + TUPLE_COUNT) * WORD, sizeof(count));
+	if (count > words - at - TUPLE_ITEMS)
+		count = words - at - TUPLE_ITEMS;
+	return (struct mu_range) {
+		block->range.begin + (at + TUPLE_ITEMS + count) * WORD,
+		block->range.end,
+	};
+}
+
 static bool
 has_objects(const struct mu_live_types *live)
 {
@@ -86,10 +118,10 @@ was_linked(const struct finding *finding, uint32_t number)
 	return (finding->linked[number / 64] >> number % 64 & 1) != 0;
 }
 
-/* True if a word of BLOCK outside LINKS refers to TO. */
+/* True if a word of BLOCK outside of WORDS refers to TO. */
 static bool
 refers(const struct mu_blocks *blocks, const struct mu_block *block,
-    struct mu_range links, struct mu_range to)
+    struct mu_range words, struct mu_range to)
 {
 	size_t step = mu_reference_step(blocks, false);
 	uintptr_t at = mu_reference_first(blocks, false, block->range.begin);
@@ -97,15 +129,15 @@ refers(const struct mu_blocks *blocks, const struct mu_block *block,
 
 	for (; mu_reference_word(block->range, block->view, false, at, &word);
 	     at += step)
-		if (!mu_range_has(links, at) &&
+		if (!mu_range_has(words, at) &&
 		    mu_range_has(to, mu_reference_untag(blocks, word)))
 			return true;
 	return false;
 }
 
-/* The ends of a block's links. */
+/* What some words of a block lead to, and its other words do not. */
 struct ends {
-	uint32_t numbers[2];
+	uint32_t numbers[WORDS_MAX];
 	size_t count;
 };
 
@@ -113,30 +145,34 @@ static bool
 is_end(void *ctx, uint32_t target)
 {
 	const struct ends *ends = ctx;
+	size_t i;
 
-	return (ends->count > 0 && target == ends->numbers[0]) ||
-	    (ends->count > 1 && target == ends->numbers[1]);
+	for (i = 0; i < ends->count; i++)
+		if (ends->numbers[i] == target)
+			return true;
+	return false;
 }
 
+/* WORDS of BLOCK own nothing; of more than a few only the first. */
 static void
-cut_links(struct finding *finding, const struct mu_block *block,
-    struct mu_range links)
+cut_words(struct finding *finding, const struct mu_block *block,
+    struct mu_range words)
 {
 	struct mu_graph *graph = finding->explaining->graph;
 	struct ends ends = { .count = 0 };
 	uint32_t node = block->number;
-	uintptr_t words[2];
+	uintptr_t at, word;
 	struct mu_block to;
-	size_t i, first;
+	size_t first;
 
 	/* The words of a large block belong to its parts. */
 	if (mu_graph_parts(graph, node, &first) > 0)
 		node = graph->num_blocks + (uint32_t)first;
-	memcpy(words, block->view + (links.begin - block->range.begin),
-	    sizeof(words));
-	for (i = 0; i < 2; i++) {
-		if (!mu_blocks_find(graph->blocks, words[i] & ~FLAGS, &to) ||
-		    refers(graph->blocks, block, links, to.range))
+	for (at = words.begin; at < words.end && ends.count < WORDS_MAX;
+	     at += WORD) {
+		memcpy(&word, block->view + (at - block->range.begin), WORD);
+		if (!mu_blocks_find(graph->blocks, word & ~FLAGS, &to) ||
+		    refers(graph->blocks, block, words, to.range))
 			continue;
 		ends.numbers[ends.count++] = to.number;
 		note_linked(finding, to.number);
@@ -219,13 +255,16 @@ cut_edges(void *ctx, const struct mu_block *block)
 {
 	struct finding *finding = ctx;
 	struct mu_explaining *explaining = finding->explaining;
-	struct mu_range links;
+	struct mu_range links, tail;
 
 	if (!mu_block_marked(block))
 		return true;
 	links = mu_python_links_of(explaining, block);
+	tail = tail_of(explaining, block);
+	if (mu_range_size(tail) > 0)
+		cut_words(finding, block, tail);
 	if (mu_range_size(links) > 0)
-		cut_links(finding, block, links);
+		cut_words(finding, block, links);
 	else if (is_plain(finding, block))
 		cut_all(finding, block->number);
 	else if (is_free(finding, block))

@@ -5,7 +5,8 @@
  * Include/internal/pycore_gc.h), which make all of these objects one ring.
  * Followed as references, they make each object hold all others.
  *
- * Letters and digits may look like pointers: they are none.
+ * Letters and digits may look like pointers: they are none. So may the words
+ * that malloc gave a tuple beyond its items.
  *
  * CPython keeps objects and tables of dictionaries that are free: what these
  * still refer to is not theirs.
