@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/check/served_files.h"
 #include "lib/helpers/oom_score.h"
 #include "lib/helpers/priority.h"
 #include "lib/symbolize/identity.h"
@@ -36,6 +37,17 @@
 
 /* The process's owner may stop the child; continue it, but not forever. */
 #define MAX_STOPS 100
+
+/* What a report may take, besides the check and its names. */
+#define GRACE_NS (60 * MU_NS_PER_SEC)
+
+/*
+ * A child that has waited in the kernel for so many seconds, when the time for
+ * the check is over, waits for a file (lib/check/served_files.h). It may not
+ * even end if it is killed.
+ */
+#define STUCK_SECONDS 3
+#define END_NS (2 * MU_NS_PER_SEC)
 
 /* How long its children may run after it has ended. */
 #define ORPHANS_NS (3 * MU_NS_PER_SEC)
@@ -54,7 +66,9 @@ struct privsep {
 	pid_t target;
 	int fd;           /* its report */
 	int *const *kept; /* what else it has, up to NULL; or NULL */
+	bool exceeds;     /* we have a right that the target does not have */
 	bool late;        /* it took too long, or was stopped too often */
+	bool stuck;       /* it waits for a file, and perhaps has not ended */
 };
 
 struct rights {
@@ -212,6 +226,13 @@ take_rights(pid_t target)
 }
 
 static bool
+end_with(pid_t parent)
+{
+	return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0 &&
+	    getppid() == parent;
+}
+
+static bool
 become(pid_t target, pid_t parent)
 {
 	const uid_t own = geteuid();
@@ -224,8 +245,7 @@ become(pid_t target, pid_t parent)
 	if (geteuid() != own)
 		leave_home();
 	/* A change of user clears it. */
-	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	if (getppid() != parent)
+	if (!end_with(parent))
 		return false;
 	/*
 	 * Let the kernel decide: this call needs the same permission as an
@@ -321,7 +341,8 @@ run_child(const struct privsep *privsep, pid_t parent, mu_privsep_work *work,
 	mu_oom_score_set(MU_OOM_FIRST);
 	mu_priority_allow();
 	if (!leave_descriptors(&fd, privsep->kept) ||
-	    !become(privsep->target, parent))
+	    !(privsep->exceeds ? become(privsep->target, parent)
+			       : end_with(parent)))
 		_exit(REFUSED);
 	out = fdopen(fd, "w");
 	if (out == NULL)
@@ -333,22 +354,55 @@ run_child(const struct privsep *privsep, pid_t parent, mu_privsep_work *work,
 	_exit(status < 0 ? failure() : status);
 }
 
-/* Returns the wait status of the child after its end. */
+/* True if CHILD waits in the kernel and has not run since *TICKS. */
+static bool
+waits(pid_t child, uint64_t *ticks)
+{
+	char path[32], text[512];
+	uint64_t user = 0, kernel = 0;
+	const char *rest;
+	char state = 0;
+	bool same;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)child);
+	if (mu_sys_read_file(AT_FDCWD, path, text, sizeof(text)) <= 0 ||
+	    (rest = strrchr(text, ')')) == NULL ||
+	    sscanf(rest, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
+		&state, &user, &kernel) != 3)
+		return false;
+	same = *ticks == user + kernel;
+	*ticks = user + kernel;
+	return state == 'D' && same;
+}
+
+/*
+ * Returns the wait status of the child after its end; if it is stuck, that of a
+ * killed one.
+ */
 static int
-await_child(pid_t child, uint64_t patience_ns, const sigset_t *awaited,
+await_child(pid_t child, uint64_t timeout_ns, const sigset_t *awaited,
     struct privsep *privsep)
 {
-	uint64_t now, end_ns = mu_sys_now_ns() + patience_ns;
 	const struct timespec nap = mu_sys_timespec(MU_NS_PER_SEC);
-	int status = 0, stops = 0;
+	uint64_t now = mu_sys_now_ns(), checked_ns = now + timeout_ns;
+	uint64_t end_ns = checked_ns + timeout_ns + GRACE_NS, ticks = 0;
+	int status = SIGKILL, stops = 0, waited = 0;
 	pid_t got;
 
-	privsep->late = false;
+	privsep->late = privsep->stuck = false;
 	for (;;) {
 		got = waitpid(child, &status, WNOHANG | WUNTRACED);
 		if (got == child && !WIFSTOPPED(status))
 			return status;
 		now = mu_sys_now_ns();
+		if (privsep->stuck && now >= end_ns)
+			return SIGKILL;
+		waited = waits(child, &ticks) ? waited + 1 : 0;
+		if (!privsep->stuck && waited >= STUCK_SECONDS &&
+		    now >= checked_ns) {
+			privsep->stuck = privsep->late = true;
+			end_ns = now + END_NS;
+		}
 		privsep->late |= now >= end_ns || stops > MAX_STOPS;
 		if (privsep->late)
 			kill(child, SIGKILL);
@@ -378,7 +432,12 @@ static int
 conclude(
     const struct privsep *privsep, int status, FILE *out, struct mu_why *why)
 {
-	if (privsep->late)
+	if (privsep->stuck)
+		mu_why(why, MU_ERR_TIMEOUT,
+		    "process %d was not read in time" MU_CURE
+		    "see whether the file systems of its files answer",
+		    (int)privsep->target);
+	else if (privsep->late)
 		mu_why(why, MU_ERR_TIMEOUT,
 		    "the child that looks at the process took too long, or was"
 		    " stopped again and again");
@@ -440,7 +499,7 @@ await_orphans(const sigset_t *awaited)
  * waitpid().
  */
 static bool
-start_and_await(struct privsep *privsep, uint64_t patience_ns,
+start_and_await(struct privsep *privsep, uint64_t timeout_ns,
     mu_privsep_work *work, void *ctx, int *status)
 {
 	bool adopts = !has_children() && prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
@@ -458,8 +517,8 @@ start_and_await(struct privsep *privsep, uint64_t patience_ns,
 		run_child(privsep, parent, work, ctx);
 	}
 	if (child > 0)
-		*status = await_child(child, patience_ns, &awaited, privsep);
-	if (child > 0 && adopts)
+		*status = await_child(child, timeout_ns, &awaited, privsep);
+	if (child > 0 && adopts && !privsep->stuck)
 		await_orphans(&awaited);
 	if (adopts)
 		prctl(PR_SET_CHILD_SUBREAPER, 0);
@@ -492,17 +551,17 @@ mend_after(const struct privsep *privsep)
 }
 
 static int
-run_privsep(pid_t target, uint64_t patience_ns, mu_privsep_work *work,
-    void *ctx, FILE *out, int *const *kept, struct mu_why *why)
+run_privsep(struct privsep privsep, uint64_t timeout_ns, mu_privsep_work *work,
+    void *ctx, FILE *out, struct mu_why *why)
 {
-	struct privsep privsep = { .target = target, .kept = kept };
 	int status, result = REFUSED;
 
 	privsep.fd = memfd_create("memunreachable", MFD_CLOEXEC);
 	if (privsep.fd < 0)
 		return REFUSED;
-	if (start_and_await(&privsep, patience_ns, work, ctx, &status)) {
-		mend_after(&privsep);
+	if (start_and_await(&privsep, timeout_ns, work, ctx, &status)) {
+		if (!privsep.stuck)
+			mend_after(&privsep);
 		result = conclude(&privsep, status, out, why);
 	}
 	close(privsep.fd);
@@ -510,15 +569,16 @@ run_privsep(pid_t target, uint64_t patience_ns, mu_privsep_work *work,
 }
 
 int
-mu_privsep_run(pid_t target, uint64_t patience_ns, mu_privsep_work *work,
+mu_privsep_run(pid_t target, uint64_t timeout_ns, mu_privsep_work *work,
     void *ctx, FILE *out, int *const *kept, struct mu_why *why)
 {
 	char text[MU_RIGHTS_STATUS_SIZE];
+	struct privsep privsep = { .target = target, .kept = kept };
 	int status = REFUSED;
 
-	if (!read_status(target, text, sizeof(text)) ||
-	    mu_rights_exceed(target, text))
-		status =
-		    run_privsep(target, patience_ns, work, ctx, out, kept, why);
+	privsep.exceeds = !read_status(target, text, sizeof(text)) ||
+	    mu_rights_exceed(target, text);
+	if (privsep.exceeds || mu_maps_served_files(target))
+		status = run_privsep(privsep, timeout_ns, work, ctx, out, why);
 	return status == REFUSED ? work(ctx, out) : status;
 }

@@ -10,6 +10,9 @@
  * 1 or more), the privileges are kept, and no system call is made in the
  * process: see mu_rights_exceed().
  *
+ * A child does the check also if the process has mapped files whose file system
+ * may never answer (lib/check/served_files.h), as it can then not be stopped.
+ *
  * Runs in: the command, which has one thread.
  */
 #ifndef LIB_CHECK_PRIVSEP_H
@@ -29,9 +32,11 @@ typedef int mu_privsep_work(void *ctx, FILE *out);
  * it, up to NULL, are descriptors that the child has, too, perhaps as other
  * numbers, which it finds there; KEPT may be NULL. Returns what WORK returned,
  * with all that it wrote in OUT. Returns -1 with WHY also if the child was
- * killed, perhaps by us, PATIENCE_NS after its start.
+ * killed, perhaps by us: because it waits in the kernel after TIMEOUT_NS, or a
+ * minute after twice that time. In the first case it may remain, with what it
+ * started, until the file system answers.
  */
-int mu_privsep_run(pid_t target, uint64_t patience_ns, mu_privsep_work *work,
+int mu_privsep_run(pid_t target, uint64_t timeout_ns, mu_privsep_work *work,
     void *ctx, FILE *out, int *const *kept, struct mu_why *why);
 
 #endif

@@ -10,12 +10,6 @@
 #include "lib/term/output.h"
 #include "mu/sys.h"
 
-/*
- * For a child that misses its deadline; finding names may take as long as the
- * check.
- */
-#define MU_CLI_GRACE_NS (60 * MU_NS_PER_SEC)
-
 /* The style of what is written to OUTPUT. */
 struct mu_style mu_cli_style(
     const struct mu_output *output, const struct mu_cli_options *options);

@@ -32,6 +32,8 @@ examine_process(void *ctx, FILE *out)
 	return mu_doctor(options->pid, options->max_pause_ms, out);
 }
 
+#define EXAMINE_NS (10 * MU_NS_PER_SEC)
+
 /* --doctor */
 static int
 examine(const struct mu_cli_options *options, struct mu_output *output)
@@ -42,7 +44,7 @@ examine(const struct mu_cli_options *options, struct mu_output *output)
 	if (options->pid == 0)
 		status = mu_doctor(0, options->max_pause_ms, output->text);
 	else
-		status = mu_privsep_run(options->pid, MU_CLI_GRACE_NS,
+		status = mu_privsep_run(options->pid, EXAMINE_NS,
 		    examine_process, (void *)options, output->text, NULL, &why);
 	if (status < 0 || mu_output_commit(output, &why) != MU_OK)
 		status = mu_cli_complain(MU_EXIT_UNCHECKED, &why);

@@ -9,9 +9,6 @@
 #include "lib/writers/exit_status.h"
 #include "mu/sys.h"
 
-/* As for a single check: names may take as long as the search. */
-#define GRACE_NS (60 * MU_NS_PER_SEC)
-
 bool
 mu_watch_look_checked(const struct mu_watch_look *look)
 {
@@ -174,8 +171,8 @@ receive(
 		mu_why(why, MU_ERR_NO_MEMORY, "no memory for a look");
 		return false;
 	}
-	sent = mu_privsep_run(check->pid, check->timeout_ns * 2 + GRACE_NS,
-		   check_and_send, (void *)work, out, NULL, why) == 0;
+	sent = mu_privsep_run(check->pid, check->timeout_ns, check_and_send,
+		   (void *)work, out, NULL, why) == 0;
 	sent &= fflush(out) == 0 && ftell(out) == (long)sizeof(*received);
 	fclose(out);
 	return sent && is_sound(received);
