@@ -289,8 +289,8 @@ mu_cli_check(const struct mu_cli_options *options, struct mu_output *output)
 		status = answer_question(&question, output->text);
 	else
 		status = mu_privsep_run(options->pid,
-		    options->timeout_ms * MU_NS_PER_MS,
-		    answer_question, &question, output->text, kept, &why);
+		    options->timeout_ms * MU_NS_PER_MS, answer_question,
+		    &question, output->text, kept, &why);
 	if (status < 0 || mu_output_commit(output, &why) != MU_OK)
 		status = mu_cli_complain(MU_EXIT_UNCHECKED, &why);
 	return status;
