@@ -41,8 +41,8 @@ read_mounts(FILE *file, struct devices *devices)
 	size_t size = 0;
 	unsigned major, minor;
 
-	while (devices->count < DEVICES_MAX &&
-	    getline(&line, &size, file) > 0) {
+	while (
+	    devices->count < DEVICES_MAX && getline(&line, &size, file) > 0) {
 		type = strstr(line, " - ");
 		if (type == NULL || !is_served(type + 3) ||
 		    sscanf(line, "%*d %*d %u:%u", &major, &minor) != 2)
@@ -73,8 +73,8 @@ maps_any(FILE *file, const struct devices *devices)
 	bool found = false;
 
 	while (!found && getline(&line, &size, file) > 0)
-		found = sscanf(line, "%*x-%*x %*s %*x %x:%x", &major,
-			    &minor) == 2 &&
+		found = sscanf(line, "%*x-%*x %*s %*x %x:%x", &major, &minor) ==
+			2 &&
 		    has(devices, major, minor);
 	free(line);
 	return found;
