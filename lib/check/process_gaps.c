@@ -213,6 +213,9 @@ note_shared(struct mu_process *process, struct mu_check_look *look)
 /*
  * A large leaked block may be a thread's alternate signal stack, which only the
  * kernel knows. In the stop of another try each thread is made to read its own.
+ * Most programs in C++ call syscall() for other reasons, and a thread under a
+ * seccomp filter cannot be asked: then only an import of sigaltstack() is a
+ * doubt.
  */
 static void
 note_stacks(struct mu_process *process, struct mu_check_look *look)
@@ -220,6 +223,7 @@ note_stacks(struct mu_process *process, struct mu_check_look *look)
 	const struct mu_keeper *keeper = &process->keeper;
 	size_t unasked = process->ask_stacks ? keeper->result.unasked
 					     : keeper->snap.num_threads;
+	bool sets;
 
 	if (!mu_check_look_checked(look) ||
 	    look->analysis.search.leaks.num_leaks == 0 ||
@@ -227,9 +231,11 @@ note_stacks(struct mu_process *process, struct mu_check_look *look)
 		&look->analysis.search.heap.blocks, MU_ALTERNATE_STACK_MIN) ||
 	    !mu_may_set_stacks(&keeper->snap))
 		return;
+	sets = mu_may_import(&keeper->snap, "sigaltstack");
 	process->stacks_wanted =
-	    unasked > 0 && process->stack_tries++ < STACK_TRIES;
-	if (look->status == MU_OK && unasked > 0)
+	    unasked > 0 && process->stack_tries++ < (sets ? STACK_TRIES : 1);
+	if (look->status == MU_OK && unasked > 0 &&
+	    (sets || process->stacks_wanted))
 		look->status = mu_why(&look->why, MU_PARTIAL,
 		    "%zu threads could not be asked for their alternate signal"
 		    " stacks, which may be among these",

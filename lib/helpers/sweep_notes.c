@@ -202,19 +202,25 @@ large_lost(const struct mu_image *image, const struct mu_sweep *sweep)
 	    &sweep->search.heap.blocks, MU_ALTERNATE_STACK_MIN);
 }
 
-/* A leaked block may be a thread's alternate signal stack. */
+/*
+ * A leaked block may be a thread's alternate signal stack. As in
+ * lib/check/process_gaps.c only an import of sigaltstack() is a doubt.
+ */
 static void
 note_stacks(struct mu_image *image, struct mu_sweep *sweep)
 {
 	struct mu_search *search = &sweep->search;
+	bool sets;
 
 	if (!mu_status_usable(search->status) || image->stop.alone ||
 	    !anything_lost(image, sweep) || !large_lost(image, sweep) ||
 	    !mu_may_set_stacks(&image->snap))
 		return;
-	if (mu_gap_sync_request_stacks(image, &search->why))
+	sets = mu_may_import(&image->snap, "sigaltstack");
+	if ((sets || image->stop.stack_tries == 0) &&
+	    mu_gap_sync_request_stacks(image, &search->why))
 		search->status = MU_ERR_TIMEOUT;
-	else if (search->status == MU_OK && image->stop.unasked > 0)
+	else if (search->status == MU_OK && image->stop.unasked > 0 && sets)
 		search->status = mu_why(&search->why, MU_PARTIAL,
 		    "the alternate signal stacks of %zu threads, which may be"
 		    " among these, are not known" MU_CURE
