@@ -264,6 +264,7 @@ run_on(struct mu_traced *thread, uintptr_t pc)
 	bool steps =
 	    ++thread->steps % STEPS != 0 && !is_at_call(thread->tid, pc);
 
+	thread->stepping = steps;
 	mu_sys_ptrace(
 	    steps ? PTRACE_SINGLESTEP : PTRACE_SYSCALL, thread->tid, 0, 0);
 }
@@ -276,6 +277,7 @@ take_stop(struct mu_traced *owner, struct mu_traced *thread)
 	bool may_run = thread != owner || last->outside;
 	uintptr_t pc = 0;
 
+	thread->stepping = false;
 	thread->stopped = last->done || thread->listens || !may_run ||
 	    mu_sys_now_ns() >= last->late_ns ||
 	    !is_in_malloc(thread, last, &pc);
@@ -306,6 +308,21 @@ receive(const struct mu_last_signal *last, struct mu_traced *thread)
 	mu_sys_ptrace(
 	    PTRACE_SETSIGINFO, thread->tid, 0, (uintptr_t)&last->info);
 	mu_traced_continue(thread->tid, last->signo);
+}
+
+bool
+mu_last_signal_stepped(const struct mu_traced_threads *threads,
+    struct mu_traced *thread, int signo)
+{
+	siginfo_t info = { .si_code = 0 };
+
+	if (!thread->stepping || owner_of(threads, thread->pid) != NULL)
+		return false;
+	thread->stepping = false;
+	return signo == SIGTRAP &&
+	    mu_sys_ptrace(
+		PTRACE_GETSIGINFO, thread->tid, 0, (uintptr_t)&info) == 0 &&
+	    info.si_code == TRAP_TRACE;
 }
 
 /* Other signals are dropped, since the process ends. */

@@ -35,6 +35,13 @@
 bool mu_last_signal_hold(
     struct mu_traced_threads *threads, struct mu_traced *thread);
 
+/*
+ * True if SIGNO is not the program's: the end of a step of THREAD that came
+ * after the signal for which it was made was delivered, on a busy machine.
+ */
+bool mu_last_signal_stepped(const struct mu_traced_threads *threads,
+    struct mu_traced *thread, int signo);
+
 /* True if a thread of process PID has such a signal. */
 bool mu_last_signal_any(const struct mu_traced_threads *threads, pid_t pid);
 

@@ -387,6 +387,9 @@ mu_trace_take(struct mu_trace *trace, pid_t tid, int status)
 	signo = WSTOPSIG(status);
 	passed = event == 0 && signo != MU_SYSCALL_STOP ? signo : 0;
 	thread = mu_traced_known(&trace->all, tid);
+	if (thread != NULL && event == 0 &&
+	    mu_last_signal_stepped(&trace->all, thread, signo))
+		passed = 0;
 	if (thread != NULL && !is_wanted(trace, thread->pid)) {
 		mu_sys_ptrace(PTRACE_DETACH, tid, 0, (uintptr_t)passed);
 		mu_traced_forget(&trace->all, thread);

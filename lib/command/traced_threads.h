@@ -27,6 +27,7 @@ struct mu_traced {
 	struct mu_traced_stop *stop; /* it has asked for a stop of the others */
 	struct mu_last_signal *last; /* its signal ends the process */
 	unsigned steps; /* that it was let run, for another one's signal */
+	bool stepping;  /* the latest is to end by a SIGTRAP of the kernel's */
 };
 
 struct mu_traced_threads {

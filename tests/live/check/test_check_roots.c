@@ -151,6 +151,27 @@ TEST_LOOP(alternate_stacks, 0, 4)
 	expect_unharmed();
 }
 
+/* Takes CAP_SYS_ADMIN of the first user namespace, or less since 5.9. */
+static bool
+has_map_files(void)
+{
+	unsigned long begin, end;
+	char path[96];
+	FILE *maps = fopen("/proc/self/maps", "r");
+	int fd = -1;
+
+	if (maps != NULL && fscanf(maps, "%lx-%lx", &begin, &end) == 2) {
+		snprintf(path, sizeof(path), "/proc/self/map_files/%lx-%lx",
+		    begin, end);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+	}
+	if (maps != NULL)
+		fclose(maps);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 /* Those that open /proc/PID/map_files. The victim gets all of ours. */
 static void
 drop_rights_to_files(void)
@@ -202,6 +223,11 @@ TEST_LOOP(moved_elsewhere, 0, 10)
 	struct mu_report answer;
 	int i;
 
+	/* Without rights the next case is the same. */
+	if (_i / 2 == 2 && !has_map_files()) {
+		printf("SKIPPED: /proc/PID/map_files cannot be opened\n");
+		return;
+	}
 	if (!elsewhere[_i / 2].rights)
 		drop_rights_to_files();
 	start(elsewhere[_i / 2].mover);
@@ -306,27 +332,6 @@ TEST_LOOP(alternate_stacks_in_a_core, 0, 2)
 	}
 	mu_check_release(&answer);
 	expect_unharmed();
-}
-
-/* Takes CAP_SYS_ADMIN of the first user namespace, or less since 5.9. */
-static bool
-has_map_files(void)
-{
-	unsigned long begin, end;
-	char path[96];
-	FILE *maps = fopen("/proc/self/maps", "r");
-	int fd = -1;
-
-	if (maps != NULL && fscanf(maps, "%lx-%lx", &begin, &end) == 2) {
-		snprintf(path, sizeof(path), "/proc/self/map_files/%lx-%lx",
-		    begin, end);
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-	}
-	if (maps != NULL)
-		fclose(maps);
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
 }
 
 /*
