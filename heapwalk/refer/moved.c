@@ -31,7 +31,7 @@ struct looking {
 	const struct mu_blocks *blocks;
 	const struct mu_moved_source *source;
 	bool asked;   /* in this round */
-	bool unknown; /* pages may have data that nobody tells */
+	bool unknown; /* pages may have data without our knowing */
 	bool any;     /* pages were read */
 	size_t rest;  /* bytes that may still be read */
 	uintptr_t words[PIECE / sizeof(uintptr_t)];

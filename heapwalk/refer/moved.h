@@ -21,7 +21,7 @@ struct mu_moved_source {
 	 * Where a file cannot be opened. Before each round over all mappings,
 	 * if it matters, ASK finds out which pages have data now; false if that
 	 * is not known. NEXT returns the first part of RANGE in MAPPING that
-	 * has. ASK NULL: only the snapshot tells, and of holes nobody.
+	 * has. ASK NULL: only the snapshot tells, and not of holes.
 	 */
 	bool (*ask)(void *ctx);
 	bool (*next)(void *ctx, const struct mu_mapping *mapping,

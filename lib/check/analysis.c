@@ -276,7 +276,7 @@ give_back(const struct mu_packed_piece *piece)
 		madvise((void *)begin, end - begin, MADV_DONTNEED);
 }
 
-/* The file has no name, and nobody else has it. */
+/* The file has no name: no other process can change it. */
 static bool
 map_entries(struct mu_packed *packed, int file, struct mu_entries *entries)
 {

@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/check/process.h"
 #include "lib/check/served_files.h"
 #include "lib/helpers/oom_score.h"
 #include "lib/helpers/priority.h"
@@ -354,25 +355,14 @@ run_child(const struct privsep *privsep, pid_t parent, mu_privsep_work *work,
 	_exit(status < 0 ? failure() : status);
 }
 
-/* True if CHILD waits in the kernel and has not run since *TICKS. */
+/* True if CHILD waits in the kernel and has not run since *RAN_NS. */
 static bool
-waits(pid_t child, uint64_t *ticks)
+waits(pid_t child, uint64_t *ran_ns)
 {
-	char path[32], text[512];
-	uint64_t user = 0, kernel = 0;
-	const char *rest;
-	char state = 0;
-	bool same;
+	uint64_t before_ns = *ran_ns;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)child);
-	if (mu_sys_read_file(AT_FDCWD, path, text, sizeof(text)) <= 0 ||
-	    (rest = strrchr(text, ')')) == NULL ||
-	    sscanf(rest, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
-		&state, &user, &kernel) != 3)
-		return false;
-	same = *ticks == user + kernel;
-	*ticks = user + kernel;
-	return state == 'D' && same;
+	*ran_ns = mu_process_cpu_ns(child);
+	return *ran_ns == before_ns && mu_proc_state(child, child) == 'D';
 }
 
 /*
@@ -385,7 +375,7 @@ await_child(pid_t child, uint64_t timeout_ns, const sigset_t *awaited,
 {
 	const struct timespec nap = mu_sys_timespec(MU_NS_PER_SEC);
 	uint64_t now = mu_sys_now_ns(), checked_ns = now + timeout_ns;
-	uint64_t end_ns = checked_ns + timeout_ns + GRACE_NS, ticks = 0;
+	uint64_t end_ns = checked_ns + timeout_ns + GRACE_NS, ran_ns = 0;
 	int status = SIGKILL, stops = 0, waited = 0;
 	pid_t got;
 
@@ -397,7 +387,7 @@ await_child(pid_t child, uint64_t timeout_ns, const sigset_t *awaited,
 		now = mu_sys_now_ns();
 		if (privsep->stuck && now >= end_ns)
 			return SIGKILL;
-		waited = waits(child, &ticks) ? waited + 1 : 0;
+		waited = waits(child, &ran_ns) ? waited + 1 : 0;
 		if (!privsep->stuck && waited >= STUCK_SECONDS &&
 		    now >= checked_ns) {
 			privsep->stuck = privsep->late = true;

@@ -112,8 +112,8 @@ set_keeper(struct mu_process *process, struct mu_check_look *look)
 	};
 }
 
-static uint64_t
-cpu_ns(pid_t pid)
+uint64_t
+mu_process_cpu_ns(pid_t pid)
 {
 	struct timespec time;
 	clockid_t clock;
@@ -159,7 +159,7 @@ note_program(struct mu_process *process, const struct mu_program_id *id,
 		return;
 	}
 	process->ran_ns = 0;
-	process->seen_ns = cpu_ns(process->pid);
+	process->seen_ns = mu_process_cpu_ns(process->pid);
 }
 
 static enum mu_status
@@ -168,7 +168,7 @@ take(void *subject, struct mu_check_look *look)
 	struct mu_process *process = subject;
 	struct mu_keeper *keeper = &process->keeper;
 	const struct mu_keeper_result *result = &keeper->result;
-	uint64_t before_ns = cpu_ns(process->pid);
+	uint64_t before_ns = mu_process_cpu_ns(process->pid);
 	enum mu_status status;
 
 	process->wiped_wanted = process->stacks_wanted = process->lost = false;

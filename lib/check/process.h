@@ -44,4 +44,7 @@ struct mu_process {
 	unsigned stack_tries; /* looks that read alternate stacks */
 };
 
+/* CPU time of process PID, in ns; 0 if it is not known. */
+uint64_t mu_process_cpu_ns(pid_t pid);
+
 #endif

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heapwalk/subject/classify.h"
+
 #define DEVICES_MAX 64 /* with more all mapped files count */
 
 struct devices {
@@ -19,7 +21,7 @@ is_served(const char *type)
 	size_t i;
 
 	for (i = 0; i < sizeof(begins) / sizeof(*begins); i++)
-		if (strncmp(type, begins[i], strlen(begins[i])) == 0)
+		if (mu_starts_with(type, begins[i]))
 			return true;
 	return false;
 }

@@ -180,7 +180,7 @@ cut_words(struct finding *finding, const struct mu_block *block,
 	mu_edges_drop(graph, node, is_end, &ends);
 }
 
-/* True if BLOCK is an object, or a dictionary's table, that nobody owns. */
+/* True if BLOCK is an object, or a dictionary's table, without an owner. */
 static bool
 is_free(const struct finding *finding, const struct mu_block *block)
 {

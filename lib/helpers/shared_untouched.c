@@ -215,18 +215,25 @@ find_all(struct asking *asking, const struct mu_mapping *mappings,
 			find_untouched(asking, &mappings[i]);
 }
 
-void
-mu_shared_pages_complete(struct mu_shared_pages *pages,
-    const struct mu_mapping *mappings, size_t num_mappings,
-    const struct mu_process_copy *copy, int copy_memory, uint64_t deadline_ns)
+static struct asking
+begin(struct mu_shared_pages *pages, const struct mu_process_copy *copy,
+    int copy_memory, uint64_t deadline_ns)
 {
-	struct asking asking = {
+	return (struct asking) {
 		.pages = pages,
 		.copy = copy,
 		.memory = copy_memory,
 		.deadline_ns = deadline_ns,
 		.tmpfs = { .pid = copy->pid },
 	};
+}
+
+void
+mu_shared_pages_complete(struct mu_shared_pages *pages,
+    const struct mu_mapping *mappings, size_t num_mappings,
+    const struct mu_process_copy *copy, int copy_memory, uint64_t deadline_ns)
+{
+	struct asking asking = begin(pages, copy, copy_memory, deadline_ns);
 	size_t i;
 
 	for (i = 0; i < num_mappings; i++)
@@ -244,14 +251,8 @@ mu_shared_pages_again(struct mu_shared_pages *pages,
     const struct mu_mapping *mappings, size_t num_mappings,
     const struct mu_process_copy *copy, int copy_memory, uint64_t deadline_ns)
 {
-	struct asking asking = {
-		.pages = pages,
-		.copy = copy,
-		.memory = copy_memory,
-		.deadline_ns = deadline_ns,
-		.tmpfs = { .pid = copy->pid },
-		.blindly = BLINDLY,
-	};
+	struct asking asking = begin(pages, copy, copy_memory, deadline_ns);
 
+	asking.blindly = BLINDLY;
 	find_all(&asking, mappings, num_mappings);
 }

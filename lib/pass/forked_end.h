@@ -1,7 +1,7 @@
 /*
  * A child by fork() of a command that is checked without its children, as a
  * framework makes one for each test. It still is the program that was asked
- * for, but nobody traces it: a traced program could not become another user,
+ * for, but it is not traced: a traced program could not become another user,
  * nor be debugged. At its end it asks the command to trace it, and is checked
  * like the command itself.
  *
