@@ -12,7 +12,7 @@
 #include "heapwalk/fold/top_n.h"
 
 /* Most memory that folding takes for each unreachable block, with its edges. */
-#define BYTES_EACH (16 * sizeof(uint32_t) + sizeof(struct mu_component))
+#define BYTES_EACH (14 * sizeof(uint32_t) + sizeof(struct mu_component))
 
 #define WORDS_EACH 64 /* work charged for finding an owner's stack */
 
@@ -39,26 +39,41 @@ mu_leaks_add_unrecorded(struct mu_leaks *leaks, size_t size)
 		leaks->unrecorded_most = size;
 }
 
+static const struct mu_lost *
+lost_of(const struct owners *owners)
+{
+	return owners->components->trees.lost;
+}
+
+/* Add the owner whose first block is NODE. */
+static void
+add_to_top(struct owners *owners, size_t bytes, uint32_t node)
+{
+	struct mu_top_n *top = &owners->top;
+
+	if (bytes >= mu_top_n_least(top))
+		mu_top_n_add(top, bytes, mu_lost_place(lost_of(owners), node));
+}
+
 /* An owner with a stack waits until its whole group is known. */
 static bool
 choose_owner(struct owners *owners, uint32_t component)
 {
 	struct mu_component *one = &owners->components->all[component];
-	struct mu_chosen chosen = { 0, one->lowest, component };
 	uint32_t group = MU_NO_GROUP;
 	struct mu_owner owner;
-	size_t count;
+	size_t count, bytes;
 
 	if (owners->recorder == NULL) {
 		mu_components_reach(
-		    owners->components, component, &count, &chosen.bytes);
+		    owners->components, component, &count, &bytes);
 	} else {
 		if (!mu_owner_read(&owner, owners->components, component,
 			owners->recorder))
 			return true;
 		if (!mu_similar_add(&owners->similar, &owner, &group))
 			return false;
-		chosen.bytes = owner.bytes;
+		bytes = owner.bytes;
 		if (group == MU_NO_GROUP)
 			mu_leaks_add_unrecorded(owners->leaks, owner.size);
 	}
@@ -66,24 +81,74 @@ choose_owner(struct owners *owners, uint32_t component)
 	if (group != MU_NO_GROUP)
 		return true;
 	owners->leaks->num_total++;
-	mu_top_n_add(&owners->top, &chosen);
+	add_to_top(owners, bytes, one->lowest);
+	return true;
+}
+
+static bool
+choose_alone(void *ctx, const struct mu_block *block)
+{
+	struct owners *owners = ctx;
+
+	owners->leaks->num_total++;
+	mu_top_n_add(&owners->top, mu_range_size(block->range), block->number);
 	return true;
 }
 
 static void
 choose_groups(struct owners *owners)
 {
-	const struct mu_group *group;
-	struct mu_chosen chosen;
-	uint32_t i;
+	const struct mu_group *group = owners->similar.groups;
+	const struct mu_group *end = group + owners->similar.count;
 
-	for (i = 0; i < owners->similar.count; i++) {
-		group = &owners->similar.groups[i];
-		chosen = (struct mu_chosen) { group->bytes, group->lowest,
-			MU_GROUP | i };
-		mu_top_n_add(&owners->top, &chosen);
-	}
+	for (; group < end; group++)
+		add_to_top(owners, group->bytes, group->lowest);
 	owners->leaks->num_total += owners->similar.count;
+}
+
+/*
+ * The component whose first block is at PLACE, MU_NO_COMPONENT if that is
+ * alone. *GROUP are the owners with the same stack, if these are one entry;
+ * otherwise NULL.
+ */
+static uint32_t
+find_owner(const struct owners *owners, uint32_t place, struct mu_group **group)
+{
+	const struct mu_components *components = owners->components;
+	uint32_t node = mu_lost_at(lost_of(owners), place), component, visitor;
+
+	*group = NULL;
+	if (node == MU_NO_NODE)
+		return MU_NO_COMPONENT;
+	component = mu_component_of(components, node);
+	visitor = components->all[component].visitor;
+	if (owners->recorder != NULL && (visitor & MU_GROUP) != 0)
+		*group = &owners->similar.groups[visitor & ~MU_GROUP];
+	return component;
+}
+
+/* Read the owner whose first block is at PLACE; GROUP is as above. */
+static bool
+read_owner(const struct owners *owners, uint32_t place, struct mu_owner *owner,
+    struct mu_group **group)
+{
+	uint32_t component = find_owner(owners, place, group);
+
+	if (component == MU_NO_COMPONENT)
+		return mu_owner_read_alone(owner, owners->components, place);
+	return mu_owner_read(
+	    owner, owners->components, component, owners->recorder);
+}
+
+static size_t
+bytes_at(const void *ctx, uint32_t place)
+{
+	struct mu_group *group;
+	struct mu_owner owner;
+
+	if (!read_owner(ctx, place, &owner, &group))
+		return 0;
+	return group != NULL ? group->bytes : owner.bytes;
 }
 
 static enum mu_status
@@ -91,11 +156,14 @@ choose_owners(struct owners *owners, size_t limit, struct mu_arena *arena)
 {
 	const struct mu_components *components = owners->components;
 	struct mu_top_n *top = &owners->top;
-	size_t num_owners = mu_components_owners(components);
+	size_t num_owners =
+	    mu_components_owners(components) + lost_of(owners)->num_alone;
 	uint32_t i;
 
 	if (!mu_top_n_open(top, limit < num_owners ? limit : num_owners, arena))
 		return MU_ERR_NO_MEMORY;
+	top->bytes = bytes_at;
+	top->ctx = owners;
 	mu_similar_open(&owners->similar, owners->recorder, arena);
 	for (i = 0; i < components->num_components; i++) {
 		if (components->all[i].parent != MU_NO_PARENT)
@@ -106,26 +174,10 @@ choose_owners(struct owners *owners, size_t limit, struct mu_arena *arena)
 		if (!choose_owner(owners, i))
 			return MU_ERR_NO_MEMORY;
 	}
+	mu_lost_each_alone(lost_of(owners), choose_alone, owners);
 	choose_groups(owners);
 	mu_top_n_end(top);
 	return MU_OK;
-}
-
-/*
- * Read the owner with NUMBER: a component or, with MU_GROUP, owners with equal
- * stacks, which *GROUP then points to (otherwise NULL).
- */
-static bool
-read_owner(const struct owners *owners, uint32_t number, struct mu_owner *owner,
-    const struct mu_group **group)
-{
-	*group = NULL;
-	if (number & MU_GROUP) {
-		*group = &owners->similar.groups[number & ~MU_GROUP];
-		number = (*group)->component;
-	}
-	return mu_owner_read(
-	    owner, owners->components, number, owners->recorder);
 }
 
 /*
@@ -141,23 +193,23 @@ describe_owner(struct mu_leak *leak, const struct owners *owners,
 	if (bytes != NULL)
 		memcpy(leak->contents, bytes, MU_LEAK_CONTENTS);
 	else if (wanted->contents)
-		mu_contents_copy(owners->components->trees.lost->graph->memory,
+		mu_contents_copy(lost_of(owners)->graph->memory,
 		    leak->range.begin, mu_owner_view(owner), owner->size,
 		    leak->contents);
-	leak->group = mu_groups_rank(&owners->groups, owner->component);
+	leak->group = mu_groups_rank(&owners->groups, owner);
 }
 
 /* BYTES are as above. */
 static bool
-add_entry(struct mu_leaks *leaks, const struct owners *owners, uint32_t number,
+add_entry(struct mu_leaks *leaks, const struct owners *owners, uint32_t place,
     const struct mu_fold_wanted *wanted, const unsigned char *bytes)
 {
 	uintptr_t frames[MU_STACK_MAX_FRAMES];
-	const struct mu_group *group;
+	struct mu_group *group;
 	struct mu_owner owner;
 	struct mu_leak leak;
 
-	if (!read_owner(owners, number, &owner, &group))
+	if (!read_owner(owners, place, &owner, &group))
 		return true;
 	describe_owner(&leak, owners, &owner, wanted, bytes, frames);
 	if (group != NULL)
@@ -171,14 +223,14 @@ read_contents(
     struct mu_contents *contents, const struct owners *owners, size_t first)
 {
 	const struct mu_top_n *top = &owners->top;
-	const struct mu_group *group;
+	struct mu_group *group;
 	struct mu_owner owner = { .size = 0 };
 	size_t i;
 
 	mu_contents_clear(contents);
 	for (i = first; i < top->count && contents->count < contents->max;
 	     i++) {
-		if (!read_owner(owners, top->owners[i].owner, &owner, &group))
+		if (!read_owner(owners, mu_top_n_place(top, i), &owner, &group))
 			owner.size = 0;
 		mu_contents_add(contents, owner.known.range.begin, owner.size);
 	}
@@ -201,7 +253,7 @@ add_entries(struct mu_leaks *leaks, const struct owners *owners,
 			bytes = contents->bytes[i % contents->max];
 		}
 		if (!add_entry(
-			leaks, owners, top->owners[i].owner, wanted, bytes))
+			leaks, owners, mu_top_n_place(top, i), wanted, bytes))
 			return false;
 	}
 	return true;
@@ -221,7 +273,7 @@ static enum mu_status
 list_entries(struct mu_leaks *leaks, struct owners *owners,
     const struct mu_fold_wanted *wanted, struct mu_arena *arena)
 {
-	const struct mu_graph *graph = owners->components->trees.lost->graph;
+	const struct mu_graph *graph = lost_of(owners)->graph;
 	struct mu_contents contents = { .max = 0 };
 	size_t limit = entries_limit(owners, wanted);
 	enum mu_status status;
@@ -276,17 +328,16 @@ add_groups(struct mu_leaks *leaks, struct owners *owners,
 		.rest_blocks = leaks->num_leaks,
 		.rest_bytes = leaks->leak_bytes };
 	uintptr_t frames[MU_STACK_MAX_FRAMES];
+	struct mu_group *none;
 	struct mu_lost_group group;
 	struct mu_owner owner;
-	uint32_t component;
+	uint32_t place;
 
 	if (info.by == MU_BY_BLOCK)
 		return;
 	for (; info.count < owners->groups.top.count; info.count++) {
-		mu_groups_describe(
-		    &owners->groups, info.count, &group, &component);
-		if (!mu_owner_read(&owner, owners->components, component,
-			owners->recorder))
+		mu_groups_describe(&owners->groups, info.count, &group, &place);
+		if (!read_owner(owners, place, &owner, &none))
 			break;
 		describe_owner(
 		    &group.example, owners, &owner, wanted, NULL, frames);
@@ -335,21 +386,56 @@ lack_of_memory(const struct mu_leaks *leaks, struct mu_why *why)
 	    leaks->num_leaks);
 }
 
+/* Note which owners, and groups of them, have an entry. */
+static void
+note_reported(struct mu_leaks *leaks, struct owners *owners)
+{
+	uint32_t place, component;
+	struct mu_group *group;
+	struct mu_owner owner;
+	size_t i;
+
+	for (i = 0; i < owners->top.count; i++) {
+		place = mu_top_n_place(&owners->top, i);
+		component = find_owner(owners, place, &group);
+		if (group != NULL) {
+			group->reported = true;
+		} else if (component != MU_NO_COMPONENT) {
+			mu_reported_note(owners->components, component);
+		} else if (mu_owner_read_alone(
+			       &owner, owners->components, place)) {
+			leaks->unreported_count--;
+			leaks->unreported_bytes -= owner.bytes;
+		}
+	}
+}
+
 /* Compute what is in no entry, if the limit cut any. */
 static void
 subtract_reported(struct mu_leaks *leaks, struct owners *owners)
 {
-	const struct mu_top_n *top = &owners->top;
 	struct mu_reported reported;
 
 	if (leaks->num_total == leaks->entries.count) {
 		leaks->unreported_count = leaks->unreported_bytes = 0;
 		return;
 	}
-	mu_reported_count(&reported, owners->components, owners->similar.groups,
-	    top->owners, top->count);
+	note_reported(leaks, owners);
+	mu_reported_count(
+	    &reported, owners->components, owners->similar.groups);
 	leaks->unreported_count -= reported.count;
 	leaks->unreported_bytes -= reported.bytes;
+}
+
+static bool
+add_alone(void *ctx, const struct mu_block *block)
+{
+	size_t size = mu_range_size(block->range);
+	struct mu_leaks *leaks = ctx;
+
+	leaks->leak_bytes += size;
+	mu_leaks_add_unrecorded(leaks, size);
+	return true;
 }
 
 /*
@@ -360,6 +446,7 @@ reset(struct mu_leaks *leaks, const struct mu_graph *graph,
     const struct mu_fold_wanted *wanted, const struct mu_components *components)
 {
 	const struct mu_blocks *blocks = graph->blocks;
+	const struct mu_lost *lost;
 
 	*leaks = (struct mu_leaks) { .entries = { .arena = graph->arena,
 					 .file = wanted->file } };
@@ -368,12 +455,14 @@ reset(struct mu_leaks *leaks, const struct mu_graph *graph,
 	if (components == NULL) {
 		mu_lost_count(blocks, &leaks->num_leaks, &leaks->leak_bytes);
 	} else {
-		leaks->num_leaks = components->trees.lost->num_blocks;
+		lost = components->trees.lost;
+		leaks->num_leaks = lost->num_blocks + (size_t)lost->num_alone;
 		leaks->leak_bytes = components->bytes;
 		if (blocks->recorder == NULL) {
 			leaks->unrecorded_least = components->least;
 			leaks->unrecorded_most = components->most;
 		}
+		mu_lost_each_alone(lost, add_alone, leaks);
 	}
 	leaks->unreported_count = leaks->num_leaks;
 	leaks->unreported_bytes = leaks->leak_bytes;
@@ -396,7 +485,7 @@ make_entries(struct mu_leaks *leaks, struct mu_graph *graph,
 	struct mu_lost lost;
 
 	status = mu_lost_open(&lost, graph, deadline);
-	if (status == MU_OK && lost.num_blocks == 0) {
+	if (status == MU_OK && lost.num_blocks + lost.num_alone == 0) {
 		reset(leaks, graph, wanted, NULL);
 		return MU_OK;
 	}

@@ -26,14 +26,25 @@ static bool
 take(void *ctx, const struct mu_block *block)
 {
 	struct alone *alone = ctx;
-	struct mu_chosen chosen = { 0, block->number, block->number };
 	struct mu_owner owner;
 
 	mu_leaks_add_unrecorded(alone->leaks, mu_range_size(block->range));
 	know(&owner, block, alone->recorder);
-	chosen.bytes = owner.bytes;
-	mu_top_n_add(&alone->top, &chosen);
+	mu_top_n_add(&alone->top, owner.bytes, block->number);
 	return true;
+}
+
+static size_t
+bytes_at(const void *ctx, uint32_t number)
+{
+	const struct mu_graph *graph = ctx;
+	struct mu_block block;
+	struct mu_owner owner;
+
+	if (!mu_blocks_at(graph->blocks, number, &block))
+		return 0;
+	know(&owner, &block, graph->blocks->recorder);
+	return owner.bytes;
 }
 
 /* Returns false if memory is exhausted. */
@@ -65,17 +76,16 @@ add_entry(struct mu_leaks *leaks, uint32_t number, const struct mu_graph *graph,
 static bool
 make_room(struct mu_top_n *top, size_t max, struct mu_arena *arena)
 {
-	size_t each = sizeof(*top->owners);
+	size_t each = sizeof(*top->keys);
 
 	for (*top = (struct mu_top_n) { .max = max }; top->max > 0;
 	     top->max /= 2) {
-		top->owners =
-		    mu_arena_alloc(arena, top->max, each + BYTES_EACH);
-		if (top->owners != NULL)
+		top->keys = mu_arena_alloc(arena, top->max, each + BYTES_EACH);
+		if (top->keys != NULL)
 			break;
 	}
 	if (top->max > 0)
-		mu_arena_trim(arena, top->owners, top->max, each);
+		mu_arena_trim(arena, top->keys, top->max, each);
 	return top->max > 0;
 }
 
@@ -91,10 +101,12 @@ mu_fold_alone(struct mu_leaks *leaks, const struct mu_graph *graph,
 	if (!make_room(top, limit < leaks->num_leaks ? limit : leaks->num_leaks,
 		graph->arena))
 		return;
+	top->bytes = bytes_at;
+	top->ctx = graph;
 	mu_blocks_each_unmarked(graph->blocks, take, &alone);
 	mu_top_n_end(top);
 	leaks->num_total = leaks->num_leaks;
 	for (i = 0; i < top->count; i++)
-		if (!add_entry(leaks, top->owners[i].owner, graph, contents))
+		if (!add_entry(leaks, mu_top_n_place(top, i), graph, contents))
 			return;
 }

@@ -2,7 +2,6 @@
 
 #include "heapwalk/fold/holds.h"
 #include "heapwalk/fold/reported.h"
-#include "heapwalk/fold/similar.h"
 
 #define FIRST_GROUPS ((size_t)64)
 #define KEPT 1024u /* a power of 2 */
@@ -37,6 +36,12 @@ struct member {
 	uint64_t key;
 	uintptr_t tag, module_address;
 };
+
+static const struct mu_lost *
+lost_of(const struct mu_groups *groups)
+{
+	return groups->components->trees.lost;
+}
 
 /*
  * The innermost frame outside of libraries that allocate for their callers
@@ -156,24 +161,33 @@ key_of(struct mu_groups *groups, struct member *member,
 	}
 }
 
+/* Its owner and shape are known. */
+static void
+complete(struct mu_groups *groups, struct member *member)
+{
+	const struct mu_recorder *recorder =
+	    lost_of(groups)->graph->blocks->recorder;
+	struct mu_stack_key stack;
+
+	stack = find_stack(groups, &member->owner, recorder);
+	member->tag = groups->shape.blocks[0].tag;
+	member->module_address =
+	    stack.module_address != 0 ? stack.module_address : member->tag;
+	member->key = key_of(groups, member, &stack);
+}
+
 /* Read the owner COMPONENT; false if it is none. */
 static bool
 read_member(struct mu_groups *groups, uint32_t component, size_t max,
     struct member *member)
 {
 	const struct mu_components *components = groups->components;
-	const struct mu_recorder *recorder =
-	    components->trees.lost->graph->blocks->recorder;
-	struct mu_stack_key stack;
 
 	if (!find_shape(groups, component, max) ||
-	    !mu_owner_read(&member->owner, components, component, recorder))
+	    !mu_owner_read(&member->owner, components, component,
+		lost_of(groups)->graph->blocks->recorder))
 		return false;
-	stack = find_stack(groups, &member->owner, recorder);
-	member->tag = groups->shape.blocks[0].tag;
-	member->module_address =
-	    stack.module_address != 0 ? stack.module_address : member->tag;
-	member->key = key_of(groups, member, &stack);
+	complete(groups, member);
 	return true;
 }
 
@@ -212,31 +226,25 @@ make_room(struct mu_groups *groups)
 	return true;
 }
 
-/* Nodes are in address order. */
-static bool
-is_before(const struct mu_groups *groups, uint32_t a, uint32_t b)
-{
-	const struct mu_component *all = groups->components->all;
-
-	return all[a].lowest < all[b].lowest;
-}
-
-/* Add the owner COMPONENT to its group. Returns false without memory. */
-static bool
+/*
+ * Add the owner whose first block is at PLACE to its group, which is returned;
+ * NULL without memory.
+ */
+static struct mu_grouped *
 add_member(
-    struct mu_groups *groups, uint32_t component, const struct member *member)
+    struct mu_groups *groups, uint32_t place, const struct member *member)
 {
 	size_t size = member->owner.size;
 	struct mu_grouped *group;
 	uint32_t *slot;
 
 	if (!make_room(groups))
-		return false;
+		return NULL;
 	slot = find_slot(groups, member->key);
 	if (*slot == 0) {
 		groups->all[groups->count] = (struct mu_grouped) {
 			.key = member->key,
-			.component = component,
+			.place = place,
 			.size = size,
 			.tag = member->tag,
 			.module_address = member->module_address,
@@ -245,18 +253,28 @@ add_member(
 		*slot = (uint32_t)++groups->count;
 	}
 	group = &groups->all[*slot - 1];
-	groups->of[component] = *slot;
 	if (group->size != size)
 		group->size = 0;
 	if (group->tag != member->tag) {
 		group->tag = 0;
 		group->mixed = true;
 	}
-	if (is_before(groups, component, group->component))
-		group->component = component;
+	if (place < group->place)
+		group->place = place;
 	group->count++;
 	group->bytes += size;
-	return true;
+	return group;
+}
+
+/* COUNT blocks of BYTES hang on a member of GROUP, itself included. */
+static void
+add_blocks(struct mu_grouped *group, size_t count, size_t bytes)
+{
+	if (group->num_blocks == 0)
+		group->first_blocks = count;
+	group->uneven |= count != group->first_blocks;
+	group->num_blocks += count;
+	group->total_bytes += bytes;
 }
 
 /*
@@ -273,7 +291,8 @@ choose_max(const struct mu_groups *groups)
 
 	end = components->all + components->num_components;
 	for (max = BLOCKS; max > 1; max /= 2) {
-		for (one = components->all, sum = 0; one < end; one++)
+		sum = lost_of(groups)->num_alone;
+		for (one = components->all; one < end; one++)
 			if (one->parent == MU_NO_PARENT)
 				sum += one->complete && one->count < max
 				    ? one->count
@@ -289,19 +308,66 @@ add_members(struct mu_groups *groups)
 {
 	const struct mu_components *components = groups->components;
 	size_t max = choose_max(groups);
+	struct mu_grouped *group;
 	struct member member;
 	uint32_t i;
 
 	for (i = 0; i < components->num_components; i++) {
 		if (components->all[i].parent != MU_NO_PARENT)
 			continue;
-		if (read_member(groups, i, max, &member) &&
-		    !add_member(groups, i, &member))
-			return false;
+		if (read_member(groups, i, max, &member)) {
+			group = add_member(groups,
+			    mu_lost_place(
+				lost_of(groups), components->all[i].lowest),
+			    &member);
+			if (group == NULL)
+				return false;
+			groups->of[i] = 1 + (uint32_t)(group - groups->all);
+		}
 		if (components->deadline->passed)
 			return false;
 	}
 	return true;
+}
+
+struct alone {
+	struct mu_groups *groups;
+	uint32_t *of; /* of the next block */
+	bool complete;
+};
+
+static bool
+add_one(void *ctx, const struct mu_block *block)
+{
+	struct alone *alone = ctx;
+	struct mu_groups *groups = alone->groups;
+	struct member member;
+	struct mu_grouped *group;
+
+	if (mu_owner_read_alone(
+		&member.owner, groups->components, block->number) &&
+	    mu_shape_find(&groups->shape, block->number, 1)) {
+		complete(groups, &member);
+		group = add_member(groups, block->number, &member);
+		if (group == NULL)
+			return false;
+		add_blocks(group, 1, member.owner.bytes);
+		*alone->of = 1 + (uint32_t)(group - groups->all);
+	}
+	alone->of++;
+	alone->complete = !groups->components->deadline->passed;
+	return alone->complete;
+}
+
+/* Add the blocks that are alone: no other member leads to them. */
+static bool
+add_alone(struct mu_groups *groups)
+{
+	struct alone alone = { groups,
+		groups->of + groups->components->num_components, true };
+
+	mu_lost_each_alone(lost_of(groups), add_one, &alone);
+	return alone.complete;
 }
 
 /* Count each block for the first owner that leads to it. */
@@ -310,7 +376,6 @@ add_up(struct mu_groups *groups)
 {
 	struct mu_components *components = groups->components;
 	struct mu_reported reported;
-	struct mu_grouped *group;
 	uint32_t i;
 
 	mu_reported_begin(components);
@@ -320,43 +385,59 @@ add_up(struct mu_groups *groups)
 			continue;
 		reported = (struct mu_reported) { .count = 0 };
 		mu_reported_add(&reported, components, i);
-		group = &groups->all[groups->of[i] - 1];
-		if (group->num_blocks == 0)
-			group->first_blocks = reported.count;
-		group->uneven |= reported.count != group->first_blocks;
-		group->num_blocks += reported.count;
-		group->total_bytes += reported.bytes;
+		add_blocks(&groups->all[groups->of[i] - 1], reported.count,
+		    reported.bytes);
 	}
 	mu_reported_begin(components);
 	return !components->deadline->passed;
 }
 
+/* The group of the owner whose first block is at PLACE: 1 + its index, or 0. */
+static uint32_t
+group_at(const struct mu_groups *groups, uint32_t place)
+{
+	const struct mu_lost *lost = lost_of(groups);
+	uint32_t node = mu_lost_at(lost, place);
+
+	if (node != MU_NO_NODE)
+		return groups->of[mu_component_of(groups->components, node)];
+	return groups->of[groups->components->num_components +
+	    mu_lost_alone_rank(lost, place)];
+}
+
+static size_t
+bytes_at(const void *ctx, uint32_t place)
+{
+	const struct mu_groups *groups = ctx;
+
+	return groups->all[group_at(groups, place) - 1].total_bytes;
+}
+
 static bool
 choose(struct mu_groups *groups, size_t limit)
 {
-	const struct mu_component *all = groups->components->all;
 	struct mu_top_n *top = &groups->top;
-	struct mu_chosen chosen;
 	size_t i;
 
 	if (!mu_top_n_open(top, limit < groups->count ? limit : groups->count,
 		groups->arena))
 		return false;
-	for (i = 0; i < groups->count; i++) {
-		chosen = (struct mu_chosen) { groups->all[i].total_bytes,
-			all[groups->all[i].component].lowest, (uint32_t)i };
-		mu_top_n_add(top, &chosen);
-	}
+	top->bytes = bytes_at;
+	top->ctx = groups;
+	for (i = 0; i < groups->count; i++)
+		mu_top_n_add(
+		    top, groups->all[i].total_bytes, groups->all[i].place);
 	mu_top_n_end(top);
 	for (i = 0; i < top->count; i++)
-		groups->all[top->owners[i].owner].rank = (uint32_t)(1 + i);
+		groups->all[group_at(groups, mu_top_n_place(top, i)) - 1].rank =
+		    (uint32_t)(1 + i);
 	return true;
 }
 
 static bool
 open_groups(struct mu_groups *groups, const struct mu_snapshot *snap)
 {
-	const struct mu_lost *lost = groups->components->trees.lost;
+	const struct mu_lost *lost = lost_of(groups);
 	struct mu_shape_rules rules = {
 		.blocks = lost->graph->blocks,
 		.memory = lost->graph->memory,
@@ -367,14 +448,17 @@ open_groups(struct mu_groups *groups, const struct mu_snapshot *snap)
 	};
 	bool opened;
 
-	groups->visits = VISITS_EACH * (size_t)lost->num_nodes + VISITS_LEAST;
+	groups->visits =
+	    VISITS_EACH * ((size_t)lost->num_nodes + lost->num_alone) +
+	    VISITS_LEAST;
 	opened = mu_tags_open(&groups->tags, snap, groups->arena) &&
 	    mu_shape_open(&groups->shape, &rules, groups->arena);
 	rules.max = WIDE_BLOCKS;
 	rules.alike = 0;
 	opened = opened && mu_shape_open(&groups->wide, &rules, groups->arena);
 	groups->of = mu_arena_alloc_table(groups->arena,
-	    groups->components->num_components, sizeof(*groups->of));
+	    (size_t)groups->components->num_components + lost->num_alone,
+	    sizeof(*groups->of));
 	groups->kept =
 	    mu_arena_alloc(groups->arena, KEPT, sizeof(*groups->kept));
 	return opened && groups->of != NULL && groups->kept != NULL;
@@ -387,17 +471,21 @@ mu_groups_find(
 	bool found;
 
 	found = open_groups(groups, snap) && add_members(groups) &&
-	    add_up(groups) && choose(groups, limit);
+	    add_up(groups) && add_alone(groups) && choose(groups, limit);
 	if (!found)
 		groups->by = MU_BY_BLOCK;
 	return found;
 }
 
 uint32_t
-mu_groups_rank(const struct mu_groups *groups, uint32_t component)
+mu_groups_rank(const struct mu_groups *groups, const struct mu_owner *owner)
 {
-	uint32_t group = groups->by == MU_BY_BLOCK ? 0 : groups->of[component];
+	uint32_t group = 0;
 
+	if (groups->by != MU_BY_BLOCK)
+		group = owner->component != MU_NO_COMPONENT
+		    ? groups->of[owner->component]
+		    : group_at(groups, owner->block.number);
 	return group == 0 ? 0 : groups->all[group - 1].rank;
 }
 
@@ -419,15 +507,15 @@ fill_holds(
 
 void
 mu_groups_describe(struct mu_groups *groups, size_t index,
-    struct mu_lost_group *group, uint32_t *owner)
+    struct mu_lost_group *group, uint32_t *place)
 {
-	const struct mu_grouped *found =
-	    &groups->all[groups->top.owners[index].owner];
 	const struct mu_components *components = groups->components;
-	const struct mu_component *one = &components->all[found->component];
+	const struct mu_grouped *found;
 	struct mu_block block;
+	uint32_t node;
 
-	*owner = found->component;
+	*place = mu_top_n_place(&groups->top, index);
+	found = &groups->all[group_at(groups, *place) - 1];
 	*group = (struct mu_lost_group) {
 		.key = found->key,
 		.size = found->size,
@@ -440,7 +528,9 @@ mu_groups_describe(struct mu_groups *groups, size_t index,
 		.num_blocks = found->num_blocks,
 		.total_bytes = found->total_bytes,
 	};
-	if (leads_on(components, found->component) &&
-	    mu_lost_block(components->trees.lost, one->lowest, &block))
+	node = mu_lost_at(lost_of(groups), *place);
+	if (node != MU_NO_NODE &&
+	    leads_on(components, mu_component_of(components, node)) &&
+	    mu_lost_block(components->trees.lost, node, &block))
 		fill_holds(groups, block.number, group);
 }

@@ -10,18 +10,19 @@
 #include "heapwalk/fold/components.h"
 #include "heapwalk/fold/packed.h"
 #include "heapwalk/fold/shape.h"
+#include "heapwalk/fold/similar.h"
 #include "heapwalk/fold/top_n.h"
 #include "heapwalk/recorded/recorded.h"
 
 /* The entries with one key. */
 struct mu_grouped {
 	uint64_t key;
-	uint32_t component; /* of the first one, by address */
-	uint32_t rank;      /* 1 + its index in the answer; 0: not in it */
-	size_t size;        /* of each; 0: they differ */
-	uintptr_t tag;      /* of the first one; 0: none, or they differ */
-	bool mixed;         /* their types may differ */
-	bool uneven;        /* more hangs on some than on others */
+	uint32_t place; /* of the first one, by address: mu_lost_place() */
+	uint32_t rank;  /* 1 + its index in the answer; 0: not in it */
+	size_t size;    /* of each; 0: they differ */
+	uintptr_t tag;  /* of the first one; 0: none, or they differ */
+	bool mixed;     /* their types may differ */
+	bool uneven;    /* more hangs on some than on others */
 	uintptr_t module_address; /* an address in their module; 0: none */
 	size_t count, bytes;
 	size_t num_blocks, total_bytes; /* with what hangs on them, usable */
@@ -43,7 +44,11 @@ struct mu_groups {
 	size_t count, max;
 	uint32_t *slots; /* by key: 1 + index, or 0 */
 	size_t num_slots;
-	uint32_t *of; /* of each component that is an owner: 1 + its group */
+	/*
+	 * Of each component that is an owner, and then of each block that is
+	 * alone: 1 + its group.
+	 */
+	uint32_t *of;
 	struct mu_top_n top;
 	struct mu_stack_key *kept; /* cache: keys of stacks */
 	size_t visits;             /* blocks that may still be visited twice */
@@ -58,14 +63,15 @@ struct mu_groups {
 bool mu_groups_find(
     struct mu_groups *groups, const struct mu_snapshot *snap, size_t limit);
 
-/* The group of the owner COMPONENT: 1 + its index in the answer, or 0. */
-uint32_t mu_groups_rank(const struct mu_groups *groups, uint32_t component);
+/* The group of OWNER: 1 + its index in the answer, or 0. */
+uint32_t mu_groups_rank(
+    const struct mu_groups *groups, const struct mu_owner *owner);
 
 /*
- * Fill GROUP, the INDEX-th one in the answer, except for its example. *OWNER is
- * the component of that.
+ * Fill GROUP, the INDEX-th one in the answer, except for its example, whose
+ * first block is at *PLACE (mu_lost_place()).
  */
 void mu_groups_describe(struct mu_groups *groups, size_t index,
-    struct mu_lost_group *group, uint32_t *owner);
+    struct mu_lost_group *group, uint32_t *place);
 
 #endif

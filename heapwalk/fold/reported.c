@@ -3,20 +3,10 @@
 /* Visitor of components that are counted, and of owners with an entry. */
 #define REPORTED UINT32_MAX
 
-static void
-mark_chosen(struct mu_components *components, struct mu_group *groups,
-    const struct mu_chosen *chosen, size_t count)
+void
+mu_reported_note(struct mu_components *components, uint32_t owner)
 {
-	uint32_t owner;
-	size_t i;
-
-	for (i = 0; i < count; i++) {
-		owner = chosen[i].owner;
-		if (owner & MU_GROUP)
-			groups[owner & ~MU_GROUP].reported = true;
-		else
-			components->all[owner].visitor = REPORTED;
-	}
+	components->all[owner].visitor = REPORTED;
 }
 
 static bool
@@ -122,12 +112,10 @@ mu_reported_add(struct mu_reported *reported, struct mu_components *components,
 
 void
 mu_reported_count(struct mu_reported *reported,
-    struct mu_components *components, struct mu_group *groups,
-    const struct mu_chosen *chosen, size_t count)
+    struct mu_components *components, const struct mu_group *groups)
 {
 	uint32_t i;
 
-	mark_chosen(components, groups, chosen, count);
 	components->num_pending = components->num_deferred = 0;
 	*reported =
 	    (struct mu_reported) { .by_hub = components->hub != MU_NO_HUB };

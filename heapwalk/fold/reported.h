@@ -7,7 +7,6 @@
 
 #include "heapwalk/fold/components.h"
 #include "heapwalk/fold/similar.h"
-#include "heapwalk/fold/top_n.h"
 
 struct mu_reported {
 	size_t count, bytes; /* of blocks, usable */
@@ -25,14 +24,17 @@ void mu_reported_begin(struct mu_components *components);
 void mu_reported_add(struct mu_reported *reported,
     struct mu_components *components, uint32_t component);
 
+/* Note that the component OWNER has an entry. */
+void mu_reported_note(struct mu_components *components, uint32_t owner);
+
 /*
- * Count the blocks that the COUNT owners or groups in CHOSEN lead to. The
- * visitor of each owner in COMPONENTS is MU_GROUP and its number in GROUPS, or
- * 0; it is changed, and so is that of each counted component. Time: linear in
- * blocks and edges. If the deadline passes the figures are too low.
+ * Count the blocks that owners with an entry lead to: those that were noted,
+ * and those of GROUPS that are reported. The visitor of each other owner in
+ * COMPONENTS is MU_GROUP and its number in GROUPS, or 0; it is changed, and so
+ * is that of each counted component. Time: linear in blocks and edges. If the
+ * deadline passes the figures are too low.
  */
 void mu_reported_count(struct mu_reported *reported,
-    struct mu_components *components, struct mu_group *groups,
-    const struct mu_chosen *chosen, size_t count);
+    struct mu_components *components, const struct mu_group *groups);
 
 #endif

@@ -111,16 +111,21 @@ mu_components_sum_retained(
 	return MU_OK;
 }
 
+static size_t
+bytes_at(const void *ctx, uint32_t component)
+{
+	size_t count, bytes;
+
+	mu_components_reach(ctx, component, &count, &bytes);
+	return bytes;
+}
+
+/* The order of owners with equal bytes makes no difference. */
 static void
 choose(const struct mu_components *components, uint32_t owner,
     struct mu_top_n *top)
 {
-	struct mu_chosen chosen = { .owner = owner,
-		.lowest = components->all[owner].lowest };
-	size_t count;
-
-	mu_components_reach(components, owner, &count, &chosen.bytes);
-	mu_top_n_add(top, &chosen);
+	mu_top_n_add(top, bytes_at(components, owner), owner);
 }
 
 /* Add what is known to TOP, and the rest to BOUNDS. */
@@ -176,6 +181,8 @@ sum_largest(
 	if (!mu_top_n_open(&top, limit, arena) ||
 	    !mu_bounds_open(&bounds, components, arena))
 		return MU_ERR_NO_MEMORY;
+	top.bytes = bytes_at;
+	top.ctx = components;
 	choose_known(components, &top, &bounds);
 	mu_bounds_order(&bounds);
 	while (!components->deadline->passed &&

@@ -50,6 +50,19 @@ mu_owner_read(struct mu_owner *owner, const struct mu_components *components,
 	return true;
 }
 
+bool
+mu_owner_read_alone(struct mu_owner *owner,
+    const struct mu_components *components, uint32_t number)
+{
+	*owner = (struct mu_owner) { .component = MU_NO_COMPONENT };
+	if (!mu_blocks_at(
+		components->trees.lost->graph->blocks, number, &owner->block))
+		return false;
+	mu_owner_read_record(owner, NULL);
+	owner->bytes = owner->size;
+	return true;
+}
+
 static void
 describe_stack(struct mu_leak *leak, const uintptr_t *frames, size_t num)
 {
@@ -174,10 +187,8 @@ static void
 join(struct mu_group *group, const struct mu_owner *owner)
 {
 	/* Nodes are in address order. */
-	if (group->count == 0 || owner->lowest < group->lowest) {
+	if (group->count == 0 || owner->lowest < group->lowest)
 		group->lowest = owner->lowest;
-		group->component = owner->component;
-	}
 	group->count++;
 	group->size += owner->size;
 	group->referenced_count += owner->referenced_count;

@@ -9,10 +9,14 @@
 #include "heapwalk/fold/leaks.h"
 #include "heapwalk/recorded/recorded.h"
 
+/* Flag in mu_component.visitor of an owner: with the number of its group. */
+#define MU_GROUP 0x80000000u
+
 /* An owner as its entry describes it. */
 struct mu_owner {
-	uint32_t component, lowest;     /* node */
-	struct mu_block block;          /* that node; what malloc gave */
+	uint32_t component;    /* MU_NO_COMPONENT: the block is alone */
+	uint32_t lowest;       /* node; unless it is alone */
+	struct mu_block block; /* that node; what malloc gave */
 	struct mu_recorded_block known; /* the same as the program knows it */
 	size_t referenced_count, referenced_size;
 	size_t size, bytes; /* of the block; with what it refers to */
@@ -20,8 +24,8 @@ struct mu_owner {
 
 /* Figures include all owners of the group. */
 struct mu_group {
-	uint32_t stack;             /* one of the stacks with these frames */
-	uint32_t lowest, component; /* of the first one, by address */
+	uint32_t stack;  /* one of the stacks with these frames */
+	uint32_t lowest; /* node of the first one, by address */
 	size_t count, size, referenced_count, referenced_size, bytes;
 	bool reported; /* its entry is in the answer */
 };
@@ -47,6 +51,10 @@ void mu_owner_read_record(
 bool mu_owner_read(struct mu_owner *owner,
     const struct mu_components *components, uint32_t component,
     const struct mu_recorder *recorder);
+
+/* The same for the block with NUMBER, which is alone; nothing is recorded. */
+bool mu_owner_read_alone(struct mu_owner *owner,
+    const struct mu_components *components, uint32_t number);
 
 /* The first bytes of OWNER. */
 static inline const char *

@@ -1,28 +1,59 @@
 #include "heapwalk/fold/top_n.h"
 
-/* True if A is reported before B. */
-static bool
-comes_first(const struct mu_chosen *a, const struct mu_chosen *b)
+#define LOW_BITS 32 /* of a key: the place */
+
+static uint64_t
+key_of(size_t bytes, uint32_t place)
 {
-	return a->bytes != b->bytes ? a->bytes > b->bytes
-				    : a->lowest < b->lowest;
+	uint32_t most = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+
+	return (uint64_t)~most << LOW_BITS | place;
+}
+
+/* True if the bytes of KEY do not fit into it. */
+static inline bool
+is_huge(uint64_t key)
+{
+	return key >> LOW_BITS == 0;
+}
+
+static size_t
+bytes_of(const struct mu_top_n *top, uint64_t key)
+{
+	return is_huge(key) ? top->bytes(top->ctx, (uint32_t)key)
+			    : (uint32_t) ~(key >> LOW_BITS);
+}
+
+/* True if A is reported before B. */
+static inline bool
+comes_first(const struct mu_top_n *top, uint64_t a, uint64_t b)
+{
+	size_t bytes_a, bytes_b;
+
+	if (is_huge(a) && is_huge(b)) {
+		bytes_a = bytes_of(top, a);
+		bytes_b = bytes_of(top, b);
+		if (bytes_a != bytes_b)
+			return bytes_a > bytes_b;
+	}
+	return a < b;
 }
 
 static void
 sift_down(struct mu_top_n *top, size_t at)
 {
-	struct mu_chosen *owners = top->owners, owner = owners[at];
+	uint64_t *keys = top->keys, key = keys[at];
 	size_t child;
 
 	for (; (child = 2 * at + 1) < top->count; at = child) {
 		if (child + 1 < top->count &&
-		    comes_first(&owners[child], &owners[child + 1]))
+		    comes_first(top, keys[child], keys[child + 1]))
 			child++;
-		if (!comes_first(&owner, &owners[child]))
+		if (!comes_first(top, key, keys[child]))
 			break;
-		owners[at] = owners[child];
+		keys[at] = keys[child];
 	}
-	owners[at] = owner;
+	keys[at] = key;
 }
 
 static void
@@ -38,38 +69,46 @@ bool
 mu_top_n_open(struct mu_top_n *top, size_t max, struct mu_arena *arena)
 {
 	*top = (struct mu_top_n) { .max = max };
-	top->owners = mu_arena_alloc(arena, max, sizeof(*top->owners));
-	return top->owners != NULL;
+	top->keys = mu_arena_alloc(arena, max, sizeof(*top->keys));
+	return top->keys != NULL;
 }
 
 void
-mu_top_n_add(struct mu_top_n *top, const struct mu_chosen *owner)
+mu_top_n_add(struct mu_top_n *top, size_t bytes, uint32_t place)
 {
+	uint64_t key = key_of(bytes, place);
+
 	if (top->count < top->max) {
-		top->owners[top->count++] = *owner;
+		top->keys[top->count++] = key;
 		if (top->count == top->max)
 			make_heap(top);
-	} else if (comes_first(owner, &top->owners[0])) {
-		top->owners[0] = *owner;
+	} else if (comes_first(top, key, top->keys[0])) {
+		top->keys[0] = key;
 		sift_down(top, 0);
 	}
+}
+
+size_t
+mu_top_n_least(const struct mu_top_n *top)
+{
+	return top->count < top->max ? 0 : bytes_of(top, top->keys[0]);
 }
 
 void
 mu_top_n_end(struct mu_top_n *top)
 {
 	size_t count = top->count;
-	struct mu_chosen least;
+	uint64_t least;
 
 	/* Fewer than max are left, as some became members of groups. */
 	if (count < top->max)
 		make_heap(top);
 	while (top->count > 1) {
-		least = top->owners[0];
+		least = top->keys[0];
 		top->count--;
-		top->owners[0] = top->owners[top->count];
+		top->keys[0] = top->keys[top->count];
 		sift_down(top, 0);
-		top->owners[top->count] = least;
+		top->keys[top->count] = least;
 	}
 	top->count = count;
 }

@@ -1,6 +1,6 @@
 /*
  * Choose the largest elements in the order of the report, before entries are
- * made of them, which take up to three times as much memory.
+ * made of them, which take up to five times as much memory.
  */
 #ifndef HEAPWALK_FOLD_TOP_N_H
 #define HEAPWALK_FOLD_TOP_N_H
@@ -11,36 +11,44 @@
 #include "mu/arena.h"
 
 /*
- * Flag in mu_chosen.owner: the number is that of a group, not of a component.
+ * Elements are known by their bytes and by the place of their first block,
+ * which no two have in common. Until mu_top_n_end() a heap with the least
+ * important element first.
  */
-#define MU_GROUP 0x80000000u
-
-/* An owner or a group, with what determines its position in the report. */
-struct mu_chosen {
-	size_t bytes;
-	uint32_t lowest, owner;
-};
-
-/* Until mu_top_n_end() a heap with the least important element first. */
 struct mu_top_n {
-	struct mu_chosen *owners;
+	/* The bytes of the element at PLACE: used if they exceed 32 bits. */
+	size_t (*bytes)(const void *ctx, uint32_t place);
+	const void *ctx;
+
+	/*
+	 * ~bytes, of which as many as 32 bits can express, and then the place:
+	 * by number they are in the order of the report, but for those with
+	 * more bytes.
+	 */
+	uint64_t *keys;
 	size_t count, max;
 };
 
-/* Make room for MAX; false if memory is exhausted. */
+/*
+ * Make room for MAX; false if memory is exhausted. BYTES and CTX are the
+ * caller's to set, before the first element.
+ */
 bool mu_top_n_open(struct mu_top_n *top, size_t max, struct mu_arena *arena);
 
-/* Add OWNER; if there is no room it replaces the least important one. */
-void mu_top_n_add(struct mu_top_n *top, const struct mu_chosen *owner);
+/* Add an element; if there is no room it replaces the least important one. */
+void mu_top_n_add(struct mu_top_n *top, size_t bytes, uint32_t place);
 
 /* With fewer bytes than this no other one is chosen. */
-static inline size_t
-mu_top_n_least(const struct mu_top_n *top)
-{
-	return top->count < top->max ? 0 : top->owners[0].bytes;
-}
+size_t mu_top_n_least(const struct mu_top_n *top);
 
 /* Sort in the order of the report. */
 void mu_top_n_end(struct mu_top_n *top);
+
+/* The place of element I. */
+static inline uint32_t
+mu_top_n_place(const struct mu_top_n *top, size_t i)
+{
+	return (uint32_t)top->keys[i];
+}
 
 #endif

@@ -7,6 +7,7 @@
 
 #define GROUP 64 /* nodes processed together */
 #define UNIT_GROUPS 256
+#define ALONE_SHARE 8 /* of the lost nodes have no edges: some may be alone */
 
 struct totals {
 	size_t count, bytes;
@@ -81,35 +82,154 @@ graph_number(const struct mu_lost *lost, uint32_t node)
 	return (uint32_t)(low * GROUP) + (uint32_t)__builtin_ctzll(bits);
 }
 
+/* Note in FIRSTS how many of BITS are set before each group. */
+static uint32_t
+rank(const struct mu_graph *graph, const uint64_t *bits, uint32_t *firsts)
+{
+	size_t i, groups = num_groups(graph);
+	uint32_t next = 0;
+
+	for (i = 0; i < groups; i++) {
+		firsts[i] = next;
+		next += mu_popcount(bits[i]);
+	}
+	firsts[groups] = next;
+	return next;
+}
+
 static bool
 number_lost(struct mu_lost *lost)
 {
 	const struct mu_graph *graph = lost->graph;
 	size_t i, groups = num_groups(graph);
-	uint32_t next = 0;
 
 	lost->firsts =
 	    mu_arena_alloc(graph->arena, groups + 1, sizeof(*lost->firsts));
 	lost->bits = graph->blocks->followed; /* which marking alone needs */
 	if (lost->firsts == NULL)
 		return false;
-	for (i = 0; i < groups; i++) {
-		lost->firsts[i] = next;
+	for (i = 0; i < groups; i++)
 		lost->bits[i] = find_lost(graph, i);
-		next += mu_popcount(lost->bits[i]);
-	}
-	lost->firsts[groups] = next;
-	lost->num_nodes = next;
-	lost->num_blocks = graph->num_blocks < graph->num_nodes
-	    ? lost_number(lost, graph->num_blocks)
-	    : next;
+	lost->num_nodes = rank(graph, lost->bits, lost->firsts);
 	return true;
 }
 
 static inline bool
 is_lost(const struct mu_lost *lost, uint32_t node)
 {
-	return (lost->bits[node / GROUP] >> (node % GROUP) & 1) != 0;
+	return mu_bit(lost->bits, node);
+}
+
+/*
+ * Read the edge at *AT, and move behind it; LAST: it is the last of its node.
+ * Returns true if it leads to a lost node.
+ */
+static inline bool
+read_edge(const struct mu_lost *lost, const uint32_t **at, uint32_t *target,
+    bool *last)
+{
+	bool counts = true;
+
+	if ((**at & MU_TARGET_LINK) != 0)
+		counts = (*(*at)++ & MU_LINK_STALE) == 0 ||
+		    lost->graph->blocks->last_words;
+	*target = **at & ~MU_TARGET_LAST;
+	*last = (*(*at)++ & MU_TARGET_LAST) != 0;
+	return counts && is_lost(lost, *target);
+}
+
+/* Set the bits of NODE and of those that it leads to, if it leads to any. */
+static inline void
+join_targets(const struct mu_lost *lost, uint32_t node, uint64_t *joined)
+{
+	uint32_t cell = lost->cells[node], target;
+	const uint32_t *at;
+	bool last = false;
+
+	if (cell == MU_CELL_NONE)
+		return;
+	if ((cell & MU_CELL_ONE) != 0) {
+		target = cell & ~MU_CELL_ONE;
+		if (!is_lost(lost, target))
+			return;
+		mu_bit_set(joined, target);
+		mu_bit_set(joined, node);
+		return;
+	}
+	for (at = &lost->graph->targets[cell - 1]; !last;) {
+		if (!read_edge(lost, &at, &target, &last))
+			continue;
+		mu_bit_set(joined, target);
+		mu_bit_set(joined, node);
+	}
+}
+
+/* The lost nodes without any edges; those that others lead to are included. */
+static size_t
+count_ends(const struct mu_lost *lost)
+{
+	size_t i, groups = num_groups(lost->graph), count = 0;
+	uint64_t bits;
+
+	for (i = 0; i < groups; i++)
+		for (bits = lost->bits[i]; bits != 0; bits &= bits - 1)
+			count +=
+			    lost->cells[i * GROUP +
+				(size_t)__builtin_ctzll(bits)] == MU_CELL_NONE;
+	return count;
+}
+
+/* Room for the bits and the ranks of what is alone; false without it. */
+static bool
+make_room(struct mu_lost *lost)
+{
+	struct mu_arena *arena = lost->graph->arena;
+	size_t groups = num_groups(lost->graph), refused = arena->refused;
+
+	lost->alone = mu_arena_alloc(arena, groups, sizeof(*lost->alone));
+	lost->alone_ranks =
+	    mu_arena_alloc(arena, groups + 1, sizeof(*lost->alone_ranks));
+	arena->refused = refused;
+	if (lost->alone_ranks == NULL)
+		lost->alone = NULL;
+	return lost->alone != NULL;
+}
+
+/*
+ * Take the blocks that are alone out of the lost nodes, if that is worth it. A
+ * recorder puts its blocks into groups by component.
+ */
+static void
+set_apart(struct mu_lost *lost, struct mu_deadline *deadline)
+{
+	const struct mu_graph *graph = lost->graph;
+	size_t i, groups = num_groups(graph);
+	uint64_t bits, joined;
+
+	if (lost->cells == NULL || graph->reads ||
+	    graph->blocks->recorder != NULL ||
+	    count_ends(lost) <= lost->num_nodes / ALONE_SHARE ||
+	    !make_room(lost))
+		return;
+	for (i = 0; i < groups; i++)
+		for (bits = lost->bits[i]; bits != 0; bits &= bits - 1)
+			join_targets(lost,
+			    (uint32_t)(i * GROUP) +
+				(uint32_t)__builtin_ctzll(bits),
+			    lost->alone);
+	/* Parts of a block that is left out are no blocks. */
+	for (i = graph->num_blocks; i < graph->num_nodes; i++)
+		mu_bit_set(lost->alone, i);
+	for (i = 0; i < groups; i++) {
+		joined = lost->alone[i];
+		lost->alone[i] = lost->bits[i] & ~joined;
+		lost->bits[i] &= joined;
+	}
+	mu_deadline_passed(deadline, graph->num_nodes);
+	lost->num_nodes = rank(graph, lost->bits, lost->firsts);
+	lost->num_alone = rank(graph, lost->alone, lost->alone_ranks);
+	if (lost->num_alone == 0)
+		lost->alone = NULL;
 }
 
 /* Note that FROM leads to TO; another worker may do the same for TO. */
@@ -144,17 +264,12 @@ static uint32_t
 translate_list(struct mu_lost *lost, uint32_t index)
 {
 	uint32_t *first = &lost->graph->targets[index], *out = first;
-	bool last_words = lost->graph->blocks->last_words, counts, last;
+	const uint32_t *at = first;
+	bool last = false;
 	uint32_t target;
-	const uint32_t *at;
 
-	for (at = first, last = false; !last; at++) {
-		counts = true;
-		if ((*at & MU_TARGET_LINK) != 0)
-			counts = (*at++ & MU_LINK_STALE) == 0 || last_words;
-		target = *at & ~MU_TARGET_LAST;
-		last = (*at & MU_TARGET_LAST) != 0;
-		if (!counts || !is_lost(lost, target))
+	while (!last) {
+		if (!read_edge(lost, &at, &target, &last))
 			continue;
 		*out = lost_number(lost, target);
 		__builtin_prefetch(&lost->parents[*out++], 1);
@@ -317,13 +432,19 @@ mu_lost_open(
     struct mu_lost *lost, struct mu_graph *graph, struct mu_deadline *deadline)
 {
 	*lost = (struct mu_lost) { .graph = graph, .cells = graph->cells };
-	if (!number_lost(lost) || lost->num_nodes > MU_LOST_MAX_NODES)
+	if (!number_lost(lost))
 		return MU_ERR_NO_MEMORY;
+	set_apart(lost, deadline);
+	if (lost->num_nodes > MU_LOST_MAX_NODES)
+		return MU_ERR_NO_MEMORY;
+	lost->num_blocks = graph->num_blocks < graph->num_nodes
+	    ? lost_number(lost, graph->num_blocks)
+	    : lost->num_nodes;
 	lost->parents = mu_arena_alloc_table(
 	    graph->arena, lost->num_nodes, sizeof(*lost->parents));
 	if (lost->parents == NULL)
 		return MU_ERR_NO_MEMORY;
-	if (lost->num_blocks == 0)
+	if (lost->num_nodes == 0)
 		return MU_OK;
 	return fill(lost, deadline) ? MU_OK : MU_ERR_TIMEOUT;
 }
@@ -449,6 +570,56 @@ uint32_t
 mu_lost_node(const struct mu_lost *lost, uint32_t number)
 {
 	return lost_number(lost, number);
+}
+
+uint32_t
+mu_lost_alone_rank(const struct mu_lost *lost, uint32_t number)
+{
+	uint64_t before =
+	    lost->alone[number / GROUP] & ((1ull << (number % GROUP)) - 1);
+
+	return lost->alone_ranks[number / GROUP] + mu_popcount(before);
+}
+
+struct visiting {
+	const struct mu_lost *lost;
+	bool (*visit)(void *ctx, const struct mu_block *block);
+	void *ctx;
+};
+
+static bool
+visit_alone(void *ctx, const struct mu_block *block)
+{
+	const struct visiting *visiting = ctx;
+
+	return !mu_bit(visiting->lost->alone, block->number) ||
+	    visiting->visit(visiting->ctx, block);
+}
+
+void
+mu_lost_each_alone(const struct mu_lost *lost,
+    bool (*visit)(void *ctx, const struct mu_block *block), void *ctx)
+{
+	struct visiting visiting = { lost, visit, ctx };
+
+	if (lost->alone != NULL)
+		mu_blocks_each_unmarked(
+		    lost->graph->blocks, visit_alone, &visiting);
+}
+
+uint32_t
+mu_lost_place(const struct mu_lost *lost, uint32_t node)
+{
+	return lost->alone == NULL ? node : graph_number(lost, node);
+}
+
+uint32_t
+mu_lost_at(const struct mu_lost *lost, uint32_t place)
+{
+	if (lost->alone == NULL)
+		return place;
+	return mu_bit(lost->alone, place) ? MU_NO_NODE
+					  : lost_number(lost, place);
 }
 
 bool

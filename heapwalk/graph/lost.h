@@ -3,12 +3,16 @@
  * to reachable nodes are dropped.
  *
  * It replaces the whole graph: targets are changed in place.
+ *
+ * Most lost blocks of many programs are alone: no edge joins them to another
+ * one. If these are many they are no nodes, and take bits only.
  */
 #ifndef HEAPWALK_GRAPH_LOST_H
 #define HEAPWALK_GRAPH_LOST_H
 
 #include "heapwalk/graph/graph.h"
 #include "heapwalk/subject/deadline.h"
+#include "mu/bits.h"
 
 /* More nodes cannot be distinguished from flags in edges. */
 #define MU_LOST_MAX_NODES 0x7ffffff0u
@@ -24,6 +28,10 @@ struct mu_lost {
 	uint32_t *parents; /* one per node */
 	uint64_t *bits;    /* which of 64 nodes of the graph are lost */
 	uint32_t *firsts;  /* new number of the first of these */
+
+	uint64_t *alone; /* bits as above: no nodes; NULL: there are none */
+	uint32_t *alone_ranks; /* of 64 numbers: how many are alone before */
+	uint32_t num_alone;    /* blocks */
 };
 
 /* The number of unmarked blocks, and their bytes. */
@@ -39,6 +47,30 @@ enum mu_status mu_lost_open(
 
 /* The node of the lost block with NUMBER (heapwalk/heaps/blocks.h). */
 uint32_t mu_lost_node(const struct mu_lost *lost, uint32_t number);
+
+/* True if the lost block with NUMBER is alone. */
+static inline bool
+mu_lost_alone(const struct mu_lost *lost, uint32_t number)
+{
+	return lost->alone != NULL && mu_bit(lost->alone, number);
+}
+
+/* How many blocks before the one with NUMBER are alone, if it is, too. */
+uint32_t mu_lost_alone_rank(const struct mu_lost *lost, uint32_t number);
+
+/* Visit the blocks that are alone, by address, until VISIT returns false. */
+void mu_lost_each_alone(const struct mu_lost *lost,
+    bool (*visit)(void *ctx, const struct mu_block *block), void *ctx);
+
+/*
+ * The place of NODE among all lost blocks, by address: its number in the graph
+ * or, if no block is alone, NODE itself. Places of blocks that are alone are
+ * their numbers.
+ */
+uint32_t mu_lost_place(const struct mu_lost *lost, uint32_t node);
+
+/* The node at PLACE; MU_NO_NODE if the block there is alone. */
+uint32_t mu_lost_at(const struct mu_lost *lost, uint32_t place);
 
 /* The block of NODE; false for a part. */
 bool mu_lost_block(

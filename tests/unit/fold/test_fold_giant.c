@@ -52,6 +52,47 @@ TEST_LOOP(long_chain, 0, FAKE_KINDS)
 	expect_entry(0, first, bytes(1), MANY - 1, (MANY - 1) * bytes(1));
 }
 
+static void *
+fold_largest(void *ctx)
+{
+	ck_assert_int_eq(fold_until(100, FAKE_NO_DEADLINE), MU_OK);
+	return ctx;
+}
+
+/*
+ * Blocks that no edge joins take a few bits each, beside others. The pair is
+ * larger, so it comes first; two blocks of the pair's size come by address.
+ */
+TEST_LOOP(many_alone, 0, FAKE_KINDS)
+{
+	void **before, **first, **after, **alone = NULL;
+	size_t i;
+
+	folding_open_heap(_i, 40 * MANY);
+	before = folding_node(4);
+	first = folding_node(1);
+	first[0] = folding_node(1);
+	after = folding_node(4);
+	for (i = 0; i < MANY; i++)
+		alone = folding_node(1);
+	after_make = note_used;
+	on_small_stack(fold_largest, NULL);
+	after_make = NULL;
+	ck_assert_uint_lt(folding_heap.arena.used - used, MANY);
+	expect_totals(MANY + 4, (MANY + 2) * bytes(1) + 2 * bytes(4), 100);
+	ck_assert_uint_eq(folding_leaks.num_total, MANY + 3);
+	ck_assert_uint_eq(folding_leaks.unreported_count, MANY + 4 - 101);
+	ck_assert_uint_eq(
+	    folding_leaks.unreported_bytes, (MANY - 97) * bytes(1));
+	ck_assert_uint_eq(folding_leaks.unrecorded_least, bytes(1));
+	ck_assert_uint_eq(folding_leaks.unrecorded_most, bytes(4));
+	i = 2 * bytes(1) > bytes(4) ? 0 : 2;
+	expect_entry(i, first, bytes(1), 1, bytes(1));
+	expect_entry(i == 0, before, bytes(4), 0, 0);
+	expect_entry(1 + (i == 0), after, bytes(4), 0, 0);
+	ck_assert_uint_lt(folding_entries[99].range.begin, (uintptr_t)alone);
+}
+
 /* Each block points at the one below: numbers rise against the edges. */
 TEST_LOOP(long_chain_backwards, FAKE_SPAN, FAKE_KINDS)
 {
