@@ -6,6 +6,7 @@
 #include "heapwalk/subject/saved.h"
 #include "heapwalk/subject/stacks.h"
 #include "heapwalk/subject/tls.h"
+#include "heapwalk/subject/tls_records.h"
 #include "mu/range.h"
 #include "mu/sort.h"
 
@@ -50,6 +51,31 @@ add_blocks(struct finder *finder, size_t thread, const struct mu_tls *tls)
 	return true;
 }
 
+static bool
+add_variables(void *ctx, const struct mu_tls_record *record)
+{
+	struct finder *finder = ctx;
+	struct mu_owners *owners = finder->owners;
+	struct mu_tls_variables variables = { .module = record->module };
+	struct mu_tls tls;
+	size_t i;
+
+	for (i = 0; i < owners->snap->num_threads; i++) {
+		mu_tls_find(&tls, owners->snap, &owners->snap->threads[i],
+		    owners->threads[i].stack);
+		variables.thread = i;
+		if (!mu_tls_record_address(record, &tls, owners->snap,
+			&owners->snap->threads[i], &variables.address))
+			continue;
+		if (owners->num_variables == MAX_TLS_BLOCKS ||
+		    !mu_arena_room(finder->arena, owners->variables,
+			owners->num_variables, owners->max_variables, 64))
+			return false;
+		owners->variables[owners->num_variables++] = variables;
+	}
+	return true;
+}
+
 bool
 mu_owners_find(struct mu_owners *owners, const struct mu_snapshot *snap,
     const struct mu_blocks *blocks, struct mu_arena *arena)
@@ -81,6 +107,7 @@ mu_owners_find(struct mu_owners *owners, const struct mu_snapshot *snap,
 		if (!add_blocks(&finder, i, &tls))
 			return false;
 	}
+	mu_tls_records_each(snap, add_variables, &finder);
 	mu_sort(owners->blocks, owners->num_blocks, sizeof(*owners->blocks),
 	    mu_range_compare);
 	return true;

@@ -20,11 +20,23 @@ struct mu_tls_block {
 	size_t thread; /* index */
 };
 
+/*
+ * Where the thread-local variables of a module, other than the main program,
+ * are in one thread.
+ */
+struct mu_tls_variables {
+	uintptr_t module; /* where it begins */
+	uintptr_t address;
+	size_t thread; /* index */
+};
+
 struct mu_owners {
 	const struct mu_snapshot *snap;
 	struct mu_owner *threads;    /* one for each thread of the snapshot */
 	struct mu_tls_block *blocks; /* by address */
 	size_t num_blocks, max_blocks;
+	struct mu_tls_variables *variables;
+	size_t num_variables, max_variables;
 };
 
 /* Returns false if memory is exhausted. */

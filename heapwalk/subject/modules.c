@@ -64,6 +64,10 @@ read_module(const struct mu_snapshot *snap, uintptr_t begin, uintptr_t address,
 	view = mu_snapshot_view(snap, at, header.e_phnum * sizeof(segment));
 	for (i = 0; view != NULL && i < header.e_phnum; i++) {
 		memcpy(&segment, view + i * sizeof(segment), sizeof(segment));
+		if (segment.p_type == PT_TLS)
+			module->tls = (struct mu_tls_segment) { segment.p_vaddr,
+				segment.p_filesz, segment.p_memsz,
+				segment.p_align };
 		if (segment.p_type != PT_LOAD)
 			continue;
 		if (!extent(&segment, page_size, &one))
@@ -82,6 +86,7 @@ read_module(const struct mu_snapshot *snap, uintptr_t begin, uintptr_t address,
 		if (first && mu_range_has(one, address))
 			module->segment = one;
 	}
+	module->tls.image += module->bias;
 	module->range.begin = all.begin + module->bias;
 	module->range.end = (all.end & ~(page_size - 1)) + module->bias;
 	return first && module->range.begin < module->range.end &&

@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/explain/explaining.h"
 #include "lib/explain/python_owners.h"
@@ -74,6 +75,25 @@ point(const struct mu_explaining *explaining, struct mu_step *step,
 	    explaining->graph, from, to, links, &step->offset, &step->into);
 }
 
+/*
+ * A block with thread-local variables of a library is where a path begins: what
+ * leads to it are records of the dynamic linker.
+ */
+static void
+begin_in_thread(struct mu_explaining *explaining, struct mu_path *path)
+{
+	struct mu_step *step = &path->steps[path->count - 1];
+	size_t thread;
+
+	if (!mu_owners_tls_block(
+		&explaining->places.owners, step->address, &thread))
+		return;
+	mu_place_in_thread(&explaining->places, thread, step);
+	path->steps[0] = *step;
+	memset(&path->steps[1], 0, (path->count - 1) * sizeof(*step));
+	path->count = 1;
+}
+
 static void
 describe(struct mu_explaining *explaining, const struct chain *chain,
     struct mu_path *path)
@@ -98,6 +118,8 @@ describe(struct mu_explaining *explaining, const struct chain *chain,
 			point(
 			    explaining, &path->steps[path->count], block, next);
 		path->count++;
+		if (i + 1 < chain->count)
+			begin_in_thread(explaining, path);
 	}
 }
 

@@ -447,6 +447,14 @@ mu_place_of_word(struct mu_places *places, const struct mu_held_word *word,
 }
 
 void
+mu_place_in_thread(
+    const struct mu_places *places, size_t thread, struct mu_step *step)
+{
+	step->kind = MU_STEP_TLS;
+	set_thread(places, thread, step);
+}
+
+void
 mu_place_of_block(
     const struct mu_places *places, uint32_t number, struct mu_step *step)
 {

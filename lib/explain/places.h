@@ -102,6 +102,10 @@ bool mu_places_thread_variables(
 /* TEXT in the explanation's memory; NULL is NULL. */
 const char *mu_places_keep(const struct mu_places *places, const char *text);
 
+/* STEP, a block, has variables of the thread with the index THREAD. */
+void mu_place_in_thread(
+    const struct mu_places *places, size_t thread, struct mu_step *step);
+
 /* Describe block NUMBER. */
 void mu_place_of_block(
     const struct mu_places *places, uint32_t number, struct mu_step *step);

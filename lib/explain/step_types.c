@@ -7,11 +7,12 @@
 
 #include "heapwalk/subject/saved.h"
 #include "lib/explain/explaining.h"
+#include "lib/explain/key_text.h"
 #include "lib/explain/python_element.h"
 
 #define NAME_SIZE 1024
-#define KEY_SHOWN ((size_t)48) /* characters */
 #define PIECES_MAX ((size_t)1 << 20)
+#define QUEUE_WORDS 10 /* of a std::deque, at most */
 
 /*
  * "orders[3].first" for the pointer at OFFSET of an object of DECLARED; NULL:
@@ -44,13 +45,6 @@ field_name(struct mu_explaining *explaining, const struct mu_declared *declared,
 			       : mu_places_keep(&explaining->places, name);
 }
 
-/* A saved look may have no more than pointers. */
-static bool
-lacks_numbers(const struct mu_snapshot *snap)
-{
-	return snap->saved != NULL && !snap->saved->contents;
-}
-
 /* The number of elements of the container of DECLARED at ADDRESS. */
 static bool
 count_elements(const struct mu_snapshot *snap,
@@ -59,7 +53,7 @@ count_elements(const struct mu_snapshot *snap,
 	uintptr_t begin, end;
 
 	if (!declared->counted ||
-	    (!declared->count_ends && lacks_numbers(snap)) ||
+	    (!declared->count_ends && mu_snapshot_lacks_numbers(snap)) ||
 	    !mu_snapshot_word(snap, address + declared->count_at, &begin))
 		return false;
 	*count = begin;
@@ -72,98 +66,6 @@ count_elements(const struct mu_snapshot *snap,
 		return false;
 	*count = (end - begin) / declared->count_of;
 	return true;
-}
-
-/* Writes nothing if the SIZE bytes at ADDRESS are not all there. */
-static void
-quote(const struct mu_snapshot *snap, uintptr_t address, size_t size,
-    bool terminated, char *name)
-{
-	size_t i, length = 0;
-	const char *byte;
-
-	name[length++] = '"';
-	for (i = 0; i < size && i < KEY_SHOWN; i++) {
-		byte = mu_snapshot_view(snap, address + i, 1);
-		if (byte == NULL) {
-			name[0] = '\0';
-			return;
-		}
-		if (terminated && *byte == '\0')
-			break;
-		name[length++] = *byte == '\0' ? '?' : *byte;
-	}
-	snprintf(name + length, NAME_SIZE - length, "%s",
-	    i == KEY_SHOWN && i < size ? "..." : "\"");
-}
-
-/* A string of libc++: the lowest bit of the first byte tells a long one. */
-static void
-quote_short(const struct mu_snapshot *snap, uintptr_t address, char *name)
-{
-	const unsigned char *first = mu_snapshot_view(snap, address, 1);
-	uintptr_t at, size;
-
-	if (first == NULL)
-		return;
-	if ((*first & 1) == 0)
-		quote(snap, address + 1, *first >> 1, false, name);
-	else if (mu_snapshot_word(snap, address + sizeof(size), &size) &&
-	    mu_snapshot_word(snap, address + 2 * sizeof(size), &at))
-		quote(snap, at, size, false, name);
-}
-
-static void
-write_number(const struct mu_snapshot *snap, uintptr_t address, size_t size,
-    bool is_signed, char *name)
-{
-	const void *view = mu_snapshot_view(snap, address, size);
-	const unsigned unused = 64 - 8 * (unsigned)size;
-	uint64_t value = 0;
-
-	if (view == NULL || size == 0 || size > sizeof(value))
-		return;
-	/* Both CPUs have the lowest byte first. */
-	memcpy(&value, view, size);
-	if (is_signed)
-		snprintf(name, NAME_SIZE, "%lld",
-		    (long long)((int64_t)(value << unused) >> unused));
-	else
-		snprintf(name, NAME_SIZE, "%llu", (unsigned long long)value);
-}
-
-/* Write the key of the node of DECLARED at ADDRESS; "": it is not known. */
-static void
-write_key(const struct mu_snapshot *snap, const struct mu_declared *declared,
-    uintptr_t address, char *name)
-{
-	uintptr_t at, size;
-
-	name[0] = '\0';
-	if (lacks_numbers(snap))
-		return;
-	address += declared->key_at;
-	switch (declared->key) {
-	case MU_KEY_SIGNED:
-	case MU_KEY_UNSIGNED:
-		write_number(snap, address, declared->key_size,
-		    declared->key == MU_KEY_SIGNED, name);
-		break;
-	case MU_KEY_TEXT:
-		if (mu_snapshot_word(snap, address, &at))
-			quote(snap, at, SIZE_MAX, true, name);
-		break;
-	case MU_KEY_STRING:
-		if (mu_snapshot_word(snap, address, &at) &&
-		    mu_snapshot_word(snap, address + sizeof(at), &size))
-			quote(snap, at, size, false, name);
-		break;
-	case MU_KEY_SHORT_STRING:
-		quote_short(snap, address, name);
-		break;
-	default:
-		break;
-	}
 }
 
 /* The place of a step in a type, and the field with its pointer. */
@@ -213,33 +115,86 @@ find_held(const struct mu_explaining *explaining, const struct mu_step *step,
 	return held->declared != NULL;
 }
 
+/* A std::deque that a path leads through. */
+struct queue {
+	uint8_t kind; /* enum mu_declared_queue */
+	uintptr_t at; /* 0: none */
+};
+
+/* The number of the piece CHUNK among the pointers from FIRST to END. */
+static bool
+find_piece(const struct mu_snapshot *snap, uintptr_t first, uintptr_t end,
+    uintptr_t chunk, size_t *number)
+{
+	uintptr_t at = first, piece = 0;
+
+	for (*number = 0; at < end && *number < PIECES_MAX;
+	     at += sizeof(at), ++*number)
+		if (mu_snapshot_word(snap, at, &piece) && piece == chunk)
+			return true;
+	return false;
+}
+
 /*
- * The index of the element of the std::deque at QUEUE, of libstdc++, that has
- * byte OFFSET of its piece CHUNK. Words of the queue: the map of pieces and its
- * size; for its begin and its end the element, both ends of the piece, and the
- * piece's place in the map.
+ * Of libstdc++: the map of pieces and its size; for its begin and its end the
+ * element, both ends of the piece, and the piece's place in the map.
  */
 static bool
-find_index(const struct mu_snapshot *snap, uintptr_t queue, uintptr_t chunk,
-    size_t offset, size_t stride, size_t *index)
+find_in_nodes(const struct mu_snapshot *snap, const uintptr_t *words,
+    uintptr_t chunk, size_t stride, size_t *first)
 {
-	uintptr_t words[10], node, piece = 0;
-	size_t i, each, skipped;
+	size_t number, skipped;
 
-	for (i = 0; i < 10; i++)
-		if (!mu_snapshot_word(
-			snap, queue + i * sizeof(*words), &words[i]))
-			return false;
-	if (stride == 0 || words[4] <= words[3] || words[2] < words[3])
+	if (words[4] <= words[3] || words[2] < words[3] ||
+	    words[9] == UINTPTR_MAX ||
+	    !find_piece(snap, words[5], words[9] + 1, chunk, &number))
 		return false;
-	each = (words[4] - words[3]) / stride;
 	skipped = (words[2] - words[3]) / stride;
-	for (node = words[5], i = 0; node <= words[9] && i < PIECES_MAX;
-	     node += sizeof(node), i++)
-		if (mu_snapshot_word(snap, node, &piece) && piece == chunk)
-			break;
-	*index = i * each + offset / stride - skipped;
-	return piece == chunk && i * each + offset / stride >= skipped;
+	*first = number * ((words[4] - words[3]) / stride) - skipped;
+	return true;
+}
+
+/*
+ * Of libc++: four words of the map, of which the second and the third are both
+ * ends of the pointers to pieces; the number of the first element, and that of
+ * all. A piece has 4096 bytes, or 16 elements if these are of 256 or more.
+ */
+static bool
+find_in_split(const struct mu_snapshot *snap, const uintptr_t *words,
+    uintptr_t chunk, size_t stride, size_t *first)
+{
+	size_t each = stride < 256 ? 4096 / stride : 16, number;
+
+	if (words[1] < words[0] || words[2] < words[1] ||
+	    !find_piece(snap, words[1], words[2], chunk, &number))
+		return false;
+	*first = number * each - words[4];
+	return true;
+}
+
+/*
+ * The index of the element of QUEUE that has byte OFFSET of its piece CHUNK;
+ * false: it is not known.
+ */
+static bool
+find_index(const struct mu_snapshot *snap, const struct queue *queue,
+    uintptr_t chunk, size_t offset, size_t stride, size_t *index)
+{
+	const bool split = queue->kind == MU_QUEUE_SPLIT;
+	uintptr_t words[QUEUE_WORDS] = { 0 };
+	size_t i, first;
+
+	for (i = 0; i < (split ? 6 : QUEUE_WORDS); i++)
+		if (!mu_snapshot_word(
+			snap, queue->at + i * sizeof(*words), &words[i]))
+			return false;
+	if (stride == 0 ||
+	    !(split ? find_in_split : find_in_nodes)(
+		snap, words, chunk, stride, &first))
+		return false;
+	/* FIRST is below zero in the first piece, if that begins with gaps. */
+	*index = first + offset / stride;
+	return *index <= SIZE_MAX / 2 && (!split || *index < words[5]);
 }
 
 /* The array of pointers to the nodes of an unordered container. */
@@ -254,7 +209,7 @@ is_bucket_array(const char *type)
 /* A step of a container's inside, after BEFORE; QUEUE is that of a deque. */
 static void
 name_element(struct mu_explaining *explaining, const struct mu_step *before,
-    struct mu_step *step, uintptr_t *queue)
+    struct mu_step *step, struct queue *queue)
 {
 	const struct mu_snapshot *snap = explaining->snap;
 	char name[2 * NAME_SIZE], key[NAME_SIZE] = "";
@@ -266,12 +221,14 @@ name_element(struct mu_explaining *explaining, const struct mu_step *before,
 	if (!find_held(explaining, before, &from) ||
 	    !find_held(explaining, step, &here))
 		return;
-	if (from.field != NULL && from.field->queue)
-		*queue = from.object + from.field->queue_at;
+	if (from.field != NULL && from.field->queue != MU_QUEUE_NONE)
+		*queue = (struct queue) { from.field->queue,
+			from.object + from.field->queue_at };
 	else if (before->element == NULL)
-		*queue = 0;
-	if (here.declared->key != MU_KEY_NONE) {
-		write_key(snap, here.declared, step->address, key);
+		queue->at = 0;
+	if (here.declared->num_keys > 0) {
+		mu_key_text(
+		    snap, here.declared, step->address, key, sizeof(key));
 		if (key[0] == '\0')
 			return;
 		if (here.field != NULL &&
@@ -284,11 +241,11 @@ name_element(struct mu_explaining *explaining, const struct mu_step *before,
 	    here.stride != 0 && !is_bucket_array(step->type)) {
 		; /* the field begins with the index */
 	} else if (is_bucket_array(step->type) ||
-	    (*queue != 0 && mu_snapshot_word(snap, *queue, &map) &&
+	    (queue->at != 0 && mu_snapshot_word(snap, queue->at, &map) &&
 		map == step->address)) {
 		tail = "";
-	} else if (*queue != 0 &&
-	    find_index(snap, *queue, step->address, step->offset, here.stride,
+	} else if (queue->at != 0 &&
+	    find_index(snap, queue, step->address, step->offset, here.stride,
 		&index)) {
 		snprintf(key, sizeof(key), "%zu", index);
 		tail += strcspn(tail, "]") + (strchr(tail, ']') != NULL);
@@ -341,6 +298,9 @@ name_variable(struct mu_explaining *explaining, struct mu_step *step)
 	if (step->kind != MU_STEP_VARIABLE || step->name == NULL)
 		step->name =
 		    mu_places_keep(&explaining->places, variable->name);
+	if (variable->module != NULL)
+		step->module =
+		    mu_places_keep(&explaining->places, variable->module);
 	declared =
 	    mu_declared_types_known(&explaining->typed.types, variable->type);
 	if (declared == NULL || declared->name == NULL)
@@ -361,7 +321,7 @@ mu_steps_name(struct mu_explaining *explaining, struct mu_step *const *steps,
 {
 	char element[MU_PYTHON_ELEMENT];
 	struct mu_step *step;
-	uintptr_t queue = 0;
+	struct queue queue = { .at = 0 };
 	size_t i;
 
 	for (i = 0; i < count; i++) {

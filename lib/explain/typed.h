@@ -8,6 +8,7 @@
 struct mu_typed_variable {
 	struct mu_range range; /* must come first: mu_ranges_upper() */
 	const char *name;
+	const char *module; /* of a thread-local one of a library; or NULL */
 	mu_declared_id type;
 	bool reference;
 	bool local; /* of a function: it may not have a value yet */

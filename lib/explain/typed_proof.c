@@ -23,6 +23,16 @@ struct holder {
 	uint32_t stride;                    /* of a row of these; 0: none */
 };
 
+/* True if BLOCK has thread-local variables. */
+static bool
+has_variables(const struct proving *proving, const struct mu_block *block)
+{
+	size_t thread;
+
+	return mu_owners_tls_block(
+	    &proving->typed->places->owners, block->range.begin, &thread);
+}
+
 static const struct mu_live_type *
 type_of(const struct proving *proving, uint32_t block)
 {
@@ -105,6 +115,29 @@ says_of(const struct proving *proving, const struct holder *holder,
 	return strcmp(target->name, type->name) == 0 ? THE_SAME : ANOTHER;
 }
 
+/* What a variable with the word at ADDRESS says of a block of TYPE. */
+static enum says
+variable_says_of(const struct proving *proving, uintptr_t address,
+    const struct mu_live_type *type)
+{
+	const struct mu_typed_variable *variable =
+	    mu_typed_variable_at(proving->typed, address);
+	struct holder holder = { .declared = NULL };
+	enum says says = ANOTHER;
+
+	if (variable == NULL)
+		return ANOTHER;
+	holder.declared =
+	    mu_declared_types_known(&proving->typed->types, variable->type);
+	if (!variable->reference)
+		says = says_of(
+		    proving, &holder, address - variable->range.begin, type);
+	else if (variable->type == type->id)
+		says = THE_SAME;
+	/* A local one may not have a value yet; it proves nothing. */
+	return variable->local && says == THE_SAME ? NOTHING : says;
+}
+
 /*
  * Call TAKE with each claimed block to whose begin a word of BLOCK leads, and
  * what the word says of it.
@@ -114,7 +147,9 @@ read_words(struct proving *proving, const struct mu_block *block,
     void (*take)(struct proving *proving, uint32_t target, enum says says))
 {
 	const struct holder holder = holder_of(proving, block->number);
+	const bool variables = has_variables(proving, block);
 	size_t at, size = mu_range_size(block->range);
+	const struct mu_live_type *type;
 	struct mu_block target;
 	uintptr_t word;
 
@@ -124,10 +159,13 @@ read_words(struct proving *proving, const struct mu_block *block,
 		    mu_blocks_find(proving->blocks, word, &target) &&
 		    target.range.begin == word &&
 		    target.number != block->number &&
-		    is_claimed(proving, target.number))
+		    is_claimed(proving, target.number)) {
+			type = type_of(proving, target.number);
 			take(proving, target.number,
-			    says_of(proving, &holder, at,
-				type_of(proving, target.number)));
+			    variables ? variable_says_of(proving,
+					    block->range.begin + at, type)
+				      : says_of(proving, &holder, at, type));
+		}
 	}
 	mu_deadline_passed(proving->deadline, size / WORD);
 }
@@ -146,29 +184,13 @@ prove_same(struct proving *proving, uint32_t target, enum says says)
 		prove(proving, target);
 }
 
-/* What a variable with WORD says of a block of TYPE. */
 static enum says
 held_says_of(const struct proving *proving, const struct mu_held_word *word,
     const struct mu_live_type *type)
 {
-	const struct mu_typed_variable *variable =
-	    word->address == 0 || word->kind == MU_HELD_REGISTER
-	    ? NULL
-	    : mu_typed_variable_at(proving->typed, word->address);
-	struct holder holder = { .declared = NULL };
-	enum says says = ANOTHER;
-
-	if (variable == NULL)
-		return ANOTHER;
-	holder.declared =
-	    mu_declared_types_known(&proving->typed->types, variable->type);
-	if (!variable->reference)
-		says = says_of(proving, &holder,
-		    word->address - variable->range.begin, type);
-	else if (variable->type == type->id)
-		says = THE_SAME;
-	/* A local one may not have a value yet; it proves nothing. */
-	return variable->local && says == THE_SAME ? NOTHING : says;
+	return word->address == 0 || word->kind == MU_HELD_REGISTER
+	    ? ANOTHER
+	    : variable_says_of(proving, word->address, type);
 }
 
 /*
@@ -235,7 +257,7 @@ contest(void *ctx, const struct mu_block *block)
 	struct proving *proving = ctx;
 
 	read_words(proving, block, doubt_other);
-	if (is_tagged(proving, block->number))
+	if (is_tagged(proving, block->number) || has_variables(proving, block))
 		prove(proving, block->number);
 	return !proving->no_memory && !proving->deadline->passed;
 }

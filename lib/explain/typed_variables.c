@@ -67,34 +67,76 @@ mu_typed_add_statics(struct mu_typed *typed)
 		    count - i < ASKED ? count - i : ASKED);
 }
 
+/* The thread-local variables of the module with ADDRESS; NULL: not known. */
+static const struct mu_declared *
+ask_thread(struct mu_typed *typed, uintptr_t address)
+{
+	struct mu_places *places = typed->places;
+	struct mu_symbol_question question = {
+		.address = address,
+		.declared = MU_DECLARED_THREAD,
+	};
+	struct mu_symbol_answer answer = { .given = false };
+
+	if (address != 0)
+		mu_symbol_helper_ask(&places->helper, &question, &answer, 1,
+		    places->deadline_ns);
+	return answer.declared;
+}
+
+/* Those of one thread, which begin at BASE. */
+static void
+add_thread(struct mu_typed *typed, const struct mu_declared *declared,
+    uintptr_t base, const char *module)
+{
+	const struct mu_declared_field *field;
+	size_t i, before;
+
+	for (i = 0; declared != NULL && i < declared->num_fields; i++) {
+		field = &declared->fields[i];
+		before = typed->count;
+		add_variable(
+		    typed, field, base + (uintptr_t)field->offset, 0, false);
+		if (typed->count > before)
+			typed->variables[before].module = module;
+	}
+}
+
+static void
+add_library_locals(struct mu_typed *typed)
+{
+	const struct mu_owners *owners = &typed->places->owners;
+	const struct mu_tls_variables *variables = owners->variables;
+	const struct mu_declared *declared = NULL;
+	const struct mu_mapping *mapping;
+	uintptr_t module = 0;
+	size_t i;
+
+	for (i = 0; i < owners->num_variables; i++, variables++) {
+		mapping =
+		    mu_snapshot_mapping(typed->places->snap, variables->module);
+		if (mapping == NULL)
+			continue;
+		if (variables->module != module) /* those of one follow */
+			declared = ask_thread(typed, variables->module);
+		module = variables->module;
+		add_thread(typed, declared, variables->address, mapping->name);
+	}
+}
+
 void
 mu_typed_add_thread_locals(struct mu_typed *typed)
 {
 	struct mu_places *places = typed->places;
-	struct mu_symbol_question question = {
-		.address = mu_places_program(places),
-		.declared = MU_DECLARED_THREAD,
-	};
-	struct mu_symbol_answer answer = { .given = false };
-	const struct mu_declared_field *field;
+	const struct mu_declared *declared =
+	    ask_thread(typed, mu_places_program(places));
 	uintptr_t base;
-	size_t i, j;
+	size_t i;
 
-	if (question.address == 0)
-		return;
-	mu_symbol_helper_ask(
-	    &places->helper, &question, &answer, 1, places->deadline_ns);
-	for (i = 0;
-	     answer.declared != NULL && i < typed->places->snap->num_threads;
-	     i++) {
-		if (!mu_places_thread_variables(places, i, &base))
-			continue;
-		for (j = 0; j < answer.declared->num_fields; j++) {
-			field = &answer.declared->fields[j];
-			add_variable(typed, field,
-			    base + (uintptr_t)field->offset, 0, false);
-		}
-	}
+	for (i = 0; i < places->snap->num_threads; i++)
+		if (mu_places_thread_variables(places, i, &base))
+			add_thread(typed, declared, base, NULL);
+	add_library_locals(typed);
 }
 
 static bool

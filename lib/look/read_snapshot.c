@@ -120,6 +120,26 @@ read_tls_blocks(struct mu_look_reading *reading)
 	}
 }
 
+static void
+read_tls_variables(struct mu_look_reading *reading)
+{
+	struct mu_owners *owners = &reading->look->owners;
+	struct mu_tls_variables *variables;
+	uint64_t left;
+
+	for (left = mu_read_number(reading); left > 0; left--) {
+		if (!MU_READING_ROOM(reading, owners->variables,
+			owners->num_variables, owners->max_variables))
+			return;
+		variables = &owners->variables[owners->num_variables++];
+		variables->module = (uintptr_t)mu_read_number(reading);
+		variables->address = (uintptr_t)mu_read_number(reading);
+		variables->thread = mu_read_number(reading);
+		mu_reading_require(reading,
+		    variables->thread < reading->look->snap.num_threads);
+	}
+}
+
 void
 mu_look_read_threads(struct mu_look_reading *reading)
 {
@@ -145,6 +165,7 @@ mu_look_read_threads(struct mu_look_reading *reading)
 		snap->num_threads++;
 	}
 	read_tls_blocks(reading);
+	read_tls_variables(reading);
 }
 
 void

@@ -119,6 +119,12 @@ put_threads(struct mu_bytes_out *out, const struct mu_look_parts *parts)
 		put_range(out, parts->owners->blocks[i].range);
 		mu_put_number(out, parts->owners->blocks[i].thread);
 	}
+	mu_put_number(out, parts->owners->num_variables);
+	for (i = 0; i < parts->owners->num_variables; i++) {
+		mu_put_number(out, parts->owners->variables[i].module);
+		mu_put_number(out, parts->owners->variables[i].address);
+		mu_put_number(out, parts->owners->variables[i].thread);
+	}
 }
 
 static void

@@ -115,6 +115,23 @@ flag(bool set, uint32_t value)
 }
 
 static void
+put_keys(struct mu_wire_writer *writer, const struct mu_declared *declared,
+    const uint32_t *names)
+{
+	const struct mu_declared_key *key = declared->keys;
+	struct mu_wire_key one;
+	size_t i;
+
+	for (i = 0; i < declared->num_keys; i++, key++) {
+		one = (struct mu_wire_key) { .kind = key->kind,
+			.at = key->at,
+			.size = key->size,
+			.name = names[i] };
+		put(writer, &one, sizeof(one));
+	}
+}
+
+static void
 put_declared(struct mu_wire_writer *writer, const struct mu_declared *declared,
     uint32_t name, const uint32_t *names)
 {
@@ -126,9 +143,7 @@ put_declared(struct mu_wire_writer *writer, const struct mu_declared *declared,
 		.num_fields = (uint32_t)declared->num_fields,
 		.count_at = declared->count_at,
 		.count_of = declared->count_of,
-		.key = declared->key,
-		.key_size = declared->key_size,
-		.key_at = declared->key_at,
+		.num_keys = (uint32_t)declared->num_keys,
 		.flags = flag(declared->complete, MU_WIRE_COMPLETE) |
 		    flag(declared->extended, MU_WIRE_EXTENDED) |
 		    flag(declared->virtual, MU_WIRE_VIRTUAL) |
@@ -137,7 +152,8 @@ put_declared(struct mu_wire_writer *writer, const struct mu_declared *declared,
 		    flag(declared->letters, MU_WIRE_LETTERS) |
 		    flag(declared->node_base, MU_WIRE_NODE_BASE) |
 		    flag(declared->counted, MU_WIRE_COUNTED) |
-		    flag(declared->count_ends, MU_WIRE_COUNT_ENDS),
+		    flag(declared->count_ends, MU_WIRE_COUNT_ENDS) |
+		    flag(declared->parted, MU_WIRE_PARTED),
 	};
 	struct mu_wire_field one;
 	size_t i;
@@ -154,24 +170,32 @@ put_declared(struct mu_wire_writer *writer, const struct mu_declared *declared,
 			.flags =
 			    (uint16_t)(flag(field->one_of, MU_WIRE_ONE_OF) |
 				flag(field->pieces, MU_WIRE_PIECES) |
-				flag(field->reference, MU_WIRE_REFERENCE) |
-				flag(field->queue, MU_WIRE_QUEUE)),
+				flag(field->reference, MU_WIRE_REFERENCE)),
 			.queue_at = field->queue_at,
+			.queue = field->queue,
 		};
 		put(writer, &one, sizeof(one));
 	}
+	put_keys(writer, declared, names + declared->num_fields);
 }
 
-/* Send the strings first. Returns the number of the name. */
+/*
+ * Send the strings first, of the fields and of the parts of the key. Returns
+ * the number of the name.
+ */
 static uint32_t
 number_fields(struct mu_wire_writer *writer, const struct mu_declared *declared,
     uint32_t *names)
 {
 	size_t i;
 
-	for (i = 0; declared != NULL && i < declared->num_fields; i++)
-		names[i] = number_of(writer, declared->fields[i].name);
-	return declared == NULL ? 0 : number_of(writer, declared->name);
+	if (declared == NULL)
+		return 0;
+	for (i = 0; i < declared->num_fields; i++)
+		*names++ = number_of(writer, declared->fields[i].name);
+	for (i = 0; i < declared->num_keys; i++)
+		*names++ = number_of(writer, declared->keys[i].name);
+	return number_of(writer, declared->name);
 }
 
 void
@@ -181,12 +205,13 @@ mu_wire_write(
 	const struct mu_symbol *symbol = &answer->symbol;
 	const struct mu_declared *declared = answer->declared;
 	struct mu_wire_inlined inlined[MU_WIRE_INLINED_MAX];
-	uint32_t names[MU_DECLARED_FIELDS];
+	uint32_t names[MU_DECLARED_FIELDS + MU_DECLARED_KEYS];
 	uint32_t name = number_fields(writer, declared, names);
 	size_t i, count = symbol->num_inlined,
 		  more = declared == NULL ? 0
 					  : sizeof(struct mu_wire_declared) +
-		declared->num_fields * sizeof(struct mu_wire_field);
+		declared->num_fields * sizeof(struct mu_wire_field) +
+		declared->num_keys * sizeof(struct mu_wire_key);
 	struct mu_wire_symbol wire = {
 		.offset = symbol->offset,
 		.begin = symbol->range.begin,
@@ -316,11 +341,22 @@ read_field(const struct mu_wire_reader *reader,
 		.one_of = (wire->flags & MU_WIRE_ONE_OF) != 0,
 		.pieces = (wire->flags & MU_WIRE_PIECES) != 0,
 		.reference = (wire->flags & MU_WIRE_REFERENCE) != 0,
-		.queue = (wire->flags & MU_WIRE_QUEUE) != 0,
+		.queue = (uint8_t)wire->queue,
 		.queue_at = wire->queue_at,
 	};
-	return wire->from < MU_FROM_KINDS &&
+	return wire->from < MU_FROM_KINDS && wire->queue < MU_QUEUES &&
 	    find_string(reader, wire->name, &field->name);
+}
+
+static bool
+read_key(const struct mu_wire_reader *reader, const struct mu_wire_key *wire,
+    struct mu_declared_key *key)
+{
+	*key = (struct mu_declared_key) {
+		.kind = (uint8_t)wire->kind, .at = wire->at, .size = wire->size
+	};
+	return wire->kind < MU_KEYS &&
+	    find_string(reader, wire->name, &key->name);
 }
 
 /* The LENGTH bytes of what is declared. */
@@ -330,21 +366,26 @@ read_declared(struct mu_wire_reader *reader, const char *bytes, size_t length,
 {
 	struct mu_wire_declared wire;
 	struct mu_wire_field one;
+	struct mu_wire_key part;
 	struct mu_declared_field *fields;
+	struct mu_declared_key *keys;
 	struct mu_declared *declared;
 	size_t i;
 
 	if (length < sizeof(wire))
 		return false;
 	memcpy(&wire, bytes, sizeof(wire));
-	if (wire.num_fields > MU_DECLARED_FIELDS || wire.key >= MU_KEYS ||
-	    wire.key_size > sizeof(uint64_t) ||
-	    length != sizeof(wire) + wire.num_fields * sizeof(one))
+	if (wire.num_fields > MU_DECLARED_FIELDS ||
+	    wire.num_keys > MU_DECLARED_KEYS ||
+	    length !=
+		sizeof(wire) + wire.num_fields * sizeof(one) +
+		    wire.num_keys * sizeof(part))
 		return false;
 	declared = mu_arena_alloc(reader->arena, 1, sizeof(*declared));
 	fields =
 	    mu_arena_alloc(reader->arena, wire.num_fields + 1, sizeof(*fields));
-	if (declared == NULL || fields == NULL)
+	keys = mu_arena_alloc(reader->arena, wire.num_keys + 1, sizeof(*keys));
+	if (declared == NULL || fields == NULL || keys == NULL)
 		return false;
 	*declared = (struct mu_declared) {
 		.id = wire.id,
@@ -360,16 +401,21 @@ read_declared(struct mu_wire_reader *reader, const char *bytes, size_t length,
 		.count_ends = (wire.flags & MU_WIRE_COUNT_ENDS) != 0,
 		.count_at = wire.count_at,
 		.count_of = wire.count_of,
-		.key = (uint8_t)wire.key,
-		.key_size = (uint8_t)wire.key_size,
-		.key_at = wire.key_at,
+		.parted = (wire.flags & MU_WIRE_PARTED) != 0,
+		.keys = keys,
+		.num_keys = wire.num_keys,
 		.fields = fields,
 		.num_fields = wire.num_fields,
 	};
-	for (i = 0; i < wire.num_fields; i++) {
-		memcpy(
-		    &one, bytes + sizeof(wire) + i * sizeof(one), sizeof(one));
+	bytes += sizeof(wire);
+	for (i = 0; i < wire.num_fields; i++, bytes += sizeof(one)) {
+		memcpy(&one, bytes, sizeof(one));
 		if (!read_field(reader, &one, &fields[i]))
+			return false;
+	}
+	for (i = 0; i < wire.num_keys; i++, bytes += sizeof(part)) {
+		memcpy(&part, bytes, sizeof(part));
+		if (!read_key(reader, &part, &keys[i]))
 			return false;
 	}
 	answer->declared = declared;

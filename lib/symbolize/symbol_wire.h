@@ -68,8 +68,7 @@ struct mu_wire_declared {
 	uint32_t name, num_fields;
 	uint32_t count_at, count_of;
 	uint32_t flags; /* MU_WIRE_COMPLETE and so on */
-	uint32_t key_at;
-	uint32_t key, key_size;
+	uint32_t num_keys;
 };
 
 enum {
@@ -82,6 +81,12 @@ enum {
 	MU_WIRE_COUNTED = 64,
 	MU_WIRE_COUNT_ENDS = 128,
 	MU_WIRE_LETTERS = 256,
+	MU_WIRE_PARTED = 512,
+};
+
+/* A part of a key; they are behind the fields. */
+struct mu_wire_key {
+	uint32_t kind, at, size, name;
 };
 
 struct mu_wire_field {
@@ -89,14 +94,13 @@ struct mu_wire_field {
 	int64_t offset;
 	uint32_t name, count, stride;
 	uint16_t from, flags; /* MU_WIRE_ONE_OF and so on */
-	uint32_t queue_at, reserved;
+	uint32_t queue_at, queue;
 };
 
 enum {
 	MU_WIRE_ONE_OF = 1,
 	MU_WIRE_PIECES = 2,
 	MU_WIRE_REFERENCE = 4,
-	MU_WIRE_QUEUE = 8,
 };
 
 struct mu_wire_inlined {

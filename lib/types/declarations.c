@@ -407,7 +407,8 @@ mu_declarations_answer(struct mu_declarations *declarations,
 		.all = declarations, .question = question, .address = address
 	};
 
-	*answered = (struct mu_declared) { .fields = declarations->fields };
+	*answered = (struct mu_declared) { .fields = declarations->fields,
+		.keys = declarations->keys };
 	declarations->used = 0;
 	if (!open_declarations(declarations))
 		return NULL;

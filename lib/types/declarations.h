@@ -23,6 +23,7 @@ struct mu_declarations {
 	/* The last answer. */
 	struct mu_declared answer;
 	struct mu_declared_field fields[MU_DECLARED_FIELDS];
+	struct mu_declared_key keys[MU_DECLARED_KEYS];
 	char names[MU_DECLARED_NAMES];
 	size_t used;
 };

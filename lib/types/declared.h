@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #define MU_DECLARED_FIELDS 400 /* of one answer */
+#define MU_DECLARED_KEYS 8     /* parts of a key */
 
 /*
  * A type, for later questions: the module and the place in its debug
@@ -38,15 +39,33 @@ enum mu_declared_from {
 	MU_FROM_KINDS
 };
 
-/* What a node of a map or set is found by. */
-enum mu_declared_key {
-	MU_KEY_NONE,
+/* What a node of a map or set is found by, or a part of that is. */
+enum mu_declared_key_kind {
+	MU_KEY_UNKNOWN,
 	MU_KEY_SIGNED,
 	MU_KEY_UNSIGNED,
+	MU_KEY_FLOAT,
+	MU_KEY_CHARACTERS,   /* as many, or up to a zero */
 	MU_KEY_TEXT,         /* a pointer to characters that end with zero */
-	MU_KEY_STRING,       /* libstdc++'s: pointer, length */
+	MU_KEY_STRING,       /* pointer, length */
+	MU_KEY_VIEW,         /* length, pointer */
 	MU_KEY_SHORT_STRING, /* libc++'s, with short ones inside */
 	MU_KEYS
+};
+
+struct mu_declared_key {
+	uint8_t kind;     /* enum mu_declared_key_kind */
+	uint32_t at;      /* where it is in the node */
+	uint32_t size;    /* bytes of a number, or of characters */
+	const char *name; /* of the member; "": the key itself, or none */
+};
+
+/* A std::deque. */
+enum mu_declared_queue {
+	MU_QUEUE_NONE,
+	MU_QUEUE_NODES, /* libstdc++'s: iterators with the place in the map */
+	MU_QUEUE_SPLIT, /* libc++'s: the number of the first element */
+	MU_QUEUES
 };
 
 /*
@@ -62,7 +81,7 @@ struct mu_declared_field {
 	bool one_of;    /* of a union */
 	bool pieces;    /* the first of begin, end and end of storage */
 	bool reference; /* a variable that is a reference */
-	bool queue;     /* of the std::deque at QUEUE_AT */
+	uint8_t queue;  /* enum mu_declared_queue: of the one at QUEUE_AT */
 	uint32_t queue_at;
 };
 
@@ -78,10 +97,10 @@ struct mu_declared {
 	bool letters;   /* its first word has characters, or single bytes */
 	bool node_base; /* a part that all nodes of containers begin with */
 
-	/* A node of a map or set. */
-	uint8_t key;      /* enum mu_declared_key */
-	uint8_t key_size; /* bytes of a number */
-	uint32_t key_at;
+	/* A node of a map or set: its key, which may have parts. */
+	bool parted; /* it is a structure, with its only part, too */
+	const struct mu_declared_key *keys;
+	size_t num_keys; /* 0: not known, or there is none */
 
 	/* The number of elements of a container. */
 	bool counted;

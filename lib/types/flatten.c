@@ -9,6 +9,7 @@
 #include <dwarf.h>
 #include <string.h>
 
+#include "lib/types/container_key.h"
 #include "lib/types/container_part.h"
 #include "lib/types/declaring.h"
 #include "lib/types/entry.h"
@@ -28,7 +29,7 @@ struct flattening {
 	bool one_of;            /* inside a union */
 	bool container;         /* the type itself is one, or a base of it */
 	bool keyed;             /* a node of a map or set, before its key */
-	bool queue;             /* inside a std::deque, at QUEUE_AT */
+	uint8_t queue;          /* inside a std::deque, at QUEUE_AT */
 	uint32_t queue_at;
 	bool has_node;
 	Dwarf_Die node; /* what pointers to a part of nodes lead to */
@@ -169,21 +170,14 @@ note_count(struct flattening *flat, const char *member, uint64_t offset)
 		}
 }
 
-/* Names that the authors of C++ libraries chose say nothing to users. */
-static bool
-is_internal(const char *name)
-{
-	return begins(name, "_M_") || begins(name, "__") ||
-	    begins(name, "_vptr") || strcmp(name, "_Storage") == 0;
-}
-
 /* Add NAME to the path. Returns the length to go back to. */
 static size_t
 enter(struct flattening *flat, const char *name)
 {
 	size_t length = strlen(flat->path), size = strlen(name);
 
-	if (name[0] == '\0' || is_internal(name) ||
+	/* These names say nothing to users. */
+	if (name[0] == '\0' || mu_container_is_internal(name) ||
 	    size + 2 > sizeof(flat->path) - length)
 		return length;
 	if (length > 0)
@@ -225,102 +219,29 @@ add_pointer(
 	field->type = mu_declaring_id(declaring, &target);
 }
 
-/* The member NAME of DIE, or its first one: its type, and *OFFSET more. */
-static bool
-find_member(Dwarf_Die *die, const char *name, Dwarf_Die *type, uint64_t *offset)
+static void
+define(void *ctx, Dwarf_Die *die)
 {
-	Dwarf_Die member;
-	const char *own;
-	uint64_t begin;
-
-	if (dwarf_child(die, &member) != 0)
-		return false;
-	do {
-		own = dwarf_diename(&member);
-		if (dwarf_tag(&member) != DW_TAG_member ||
-		    !mu_entry_member(&member, &begin) || own == NULL ||
-		    (name != NULL && strcmp(own, name) != 0))
-			continue;
-		*offset += begin;
-		return mu_entry_type(&member, type);
-	} while (dwarf_siblingof(&member, &member) == 0);
-	return false;
+	mu_declaring_define(ctx, die);
 }
 
-static enum mu_declared_key
-kind_of_string(Dwarf_Die *key)
-{
-	uint64_t offset = 0;
-	Dwarf_Die type;
-
-	if (find_member(key, "_M_dataplus", &type, &offset) && offset == 0)
-		return MU_KEY_STRING;
-	return find_member(key, "__r_", &type, &offset) && offset == 0
-	    ? MU_KEY_SHORT_STRING
-	    : MU_KEY_NONE;
-}
-
-static enum mu_declared_key
-kind_of_key(const struct mu_declaring *declaring, Dwarf_Die *key)
-{
-	const char *name;
-	Dwarf_Die target;
-
-	mu_declaring_define(declaring, key);
-	name = dwarf_diename(key);
-	switch (dwarf_tag(key)) {
-	case DW_TAG_enumeration_type:
-		return MU_KEY_SIGNED;
-	case DW_TAG_base_type:
-		switch (mu_entry_number(key, DW_AT_encoding)) {
-		case DW_ATE_signed:
-		case DW_ATE_signed_char:
-			return MU_KEY_SIGNED;
-		case DW_ATE_unsigned:
-		case DW_ATE_unsigned_char:
-		case DW_ATE_boolean:
-			return MU_KEY_UNSIGNED;
-		default:
-			return MU_KEY_NONE;
-		}
-	case DW_TAG_pointer_type:
-		if (!mu_entry_type(key, &target))
-			return MU_KEY_NONE;
-		name = dwarf_diename(&target);
-		return name != NULL && strcmp(name, "char") == 0 ? MU_KEY_TEXT
-								 : MU_KEY_NONE;
-	default:
-		return begins(name, "basic_string<char,") ? kind_of_string(key)
-							  : MU_KEY_NONE;
-	}
-}
-
-/* The element ELEMENT of a node is at OFFSET: itself the key, or a pair. */
+/* The element ELEMENT of a node is at OFFSET. */
 static void
 note_key(struct flattening *flat, const Dwarf_Die *element, uint64_t offset)
 {
-	struct mu_declared *answer = flat->answer;
-	Dwarf_Die key = *element, around;
-	uint64_t size;
+	struct mu_container_key key = { .ctx = (void *)flat->declaring,
+		.define = define };
+	struct mu_declared_key *part = flat->declaring->all->keys;
+	size_t i;
 
 	flat->keyed = false;
-	around = key;
-	if ((begins(dwarf_diename(&around), "__value_type<") ||
-		begins(dwarf_diename(&around), "__hash_value_type<")) &&
-	    !find_member(&around, NULL, &key, &offset))
-		return;
-	around = key;
-	if (begins(dwarf_diename(&around), "pair<") &&
-	    !find_member(&around, "first", &key, &offset))
-		return;
-	if (!mu_entry_size(&key, &size) || offset > UINT32_MAX)
-		return;
-	answer->key = (uint8_t)kind_of_key(flat->declaring, &key);
-	answer->key_at = (uint32_t)offset;
-	answer->key_size = size <= sizeof(uint64_t) ? (uint8_t)size : 0;
-	if (answer->key_size == 0 &&
-	    (answer->key == MU_KEY_SIGNED || answer->key == MU_KEY_UNSIGNED))
-		answer->key = MU_KEY_NONE;
+	mu_container_key_find(&key, element, offset);
+	flat->answer->parted = key.parted;
+	flat->answer->num_keys = key.count;
+	for (i = 0; i < key.count; i++, part++) {
+		*part = key.parts[i];
+		part->name = mu_declaring_keep(flat->declaring, part->name);
+	}
 }
 
 static bool
@@ -349,7 +270,8 @@ flatten_member(
 		note_key(flat, &type, offset);
 	if (flat->container)
 		note_count(flat, name, offset);
-	flat->container &= base || is_internal(name) || strcmp(name, "c") == 0;
+	flat->container &=
+	    base || mu_container_is_internal(name) || strcmp(name, "c") == 0;
 	length = base ? strlen(flat->path) : enter(flat, name);
 	if (begins(name, "_vptr") && offset == 0)
 		flat->answer->virtual = true;
@@ -370,12 +292,29 @@ is_raw(const char *name)
 	    begins(name, "__aligned_buffer<");
 }
 
+/* libstdc++ has a base of this name, libc++ one of another, or none. */
+static uint8_t
+kind_of_queue(Dwarf_Die *queue)
+{
+	Dwarf_Die member, type;
+
+	if (dwarf_child(queue, &member) != 0)
+		return MU_QUEUE_NONE;
+	do {
+		if (dwarf_tag(&member) == DW_TAG_inheritance &&
+		    mu_entry_type(&member, &type) &&
+		    begins(dwarf_diename(&type), "_Deque_base<"))
+			return MU_QUEUE_NODES;
+	} while (dwarf_siblingof(&member, &member) == 0);
+	return MU_QUEUE_SPLIT;
+}
+
 static void
 flatten_structure(
     struct flattening *flat, Dwarf_Die *die, uint64_t offset, int depth)
 {
 	bool was_one = flat->one_of, had_node = flat->has_node;
-	bool was_queue = flat->queue;
+	uint8_t was_queue = flat->queue;
 	Dwarf_Die before = flat->node, member, type;
 	uint64_t begin;
 	int tag;
@@ -388,7 +327,7 @@ flatten_structure(
 		return;
 	}
 	if (begins(dwarf_diename(die), "deque<") && offset <= UINT32_MAX) {
-		flat->queue = true;
+		flat->queue = kind_of_queue(die);
 		flat->queue_at = (uint32_t)offset;
 	}
 	set_node(flat, die);

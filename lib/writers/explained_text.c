@@ -108,7 +108,12 @@ put_thread_local(const struct mu_out *out, const struct mu_step *step)
 	}
 	mu_put(out, "thread-local `");
 	mu_put_safe(out, step->name);
-	put_thread(out, "` of ", step);
+	mu_put(out, "`");
+	if (step->module != NULL) {
+		mu_put(out, " in ");
+		mu_put_safe(out, base_name(step->module));
+	}
+	put_thread(out, " of ", step);
 	put_declared(out, step);
 }
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Paths through containers name the element: cache .sessions["alice"], queue
-# [70]; by keys that are numbers and strings, of libstdc++ and libc++.
+# [70]; by keys that are numbers, strings and structures, of libstdc++ and libc++.
 set -u
 . tests/support/script_setup.sh
 command=$build/memunreachable

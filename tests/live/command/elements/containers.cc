@@ -10,6 +10,8 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -36,6 +38,50 @@ struct Cache {
 
 enum class Color { red = -1, blue = 7 };
 
+struct Base {
+	virtual ~Base() = default;
+	short kind = 4;
+};
+
+struct Route : Base {
+	unsigned prefix;
+	struct {
+		char name[8];
+		double weight;
+	} hop;
+	std::string via;
+	unsigned up : 1;
+	static int count;
+	bool operator<(const Route &other) const
+	{
+		return prefix < other.prefix;
+	}
+};
+
+int Route::count;
+
+struct Point {
+	int x, y;
+	bool operator==(const Point &other) const
+	{
+		return x == other.x && y == other.y;
+	}
+};
+
+struct PointHash {
+	size_t operator()(const Point &point) const
+	{
+		return static_cast<size_t>(point.x + point.y);
+	}
+};
+
+/* More parts than are shown. */
+struct Many {
+	int parts[3];
+	int a, b, c, d, e, f, g, h;
+	bool operator<(const Many &other) const { return a < other.a; }
+};
+
 static const char *long_name = "a name of more characters than fit into a path "
 			       "of one line";
 
@@ -48,16 +94,38 @@ static std::map<unsigned char, Session *> by_byte;
 static std::map<Color, Session *> by_color;
 static std::map<const char *, Session *> by_text;
 static std::map<std::pair<int, int>, Session *> by_pair;
+static std::map<Route, Session *> by_route;
+static std::unordered_map<Point, Session, PointHash> by_point;
+static std::map<std::tuple<char, std::string, long>, Session *> by_tuple;
+static std::map<std::string_view, Session *> by_view;
+static std::map<float, Session *> by_float;
+static std::map<Many, Session *> by_many;
+static std::set<std::pair<int, Session *>> pairs;
 static std::map<std::string, std::map<int, Session *>> nested;
 static std::vector<Session *> list;
 static std::vector<Session> values;
 static std::deque<Session *> queue;
 static std::deque<Session> queued;
+static std::deque<Session *> shifted;
 
 static void
 tell(const Session *session, const char *path)
 {
 	printf("%p %s\n", static_cast<void *>(session->buffer), path);
+}
+
+static NOINLINE void
+fill_route()
+{
+	Route route;
+
+	route.prefix = 10;
+	memset(route.hop.name, 0, sizeof(route.hop.name));
+	strcpy(route.hop.name, "eth0");
+	route.hop.weight = 2.5;
+	route.via = "a gateway that is far away from here";
+	route.up = 1;
+	by_route[route] = new Session(80);
 }
 
 static NOINLINE void
@@ -80,6 +148,13 @@ fill_maps()
 	by_text["heidi"] = new Session(71);
 	by_pair[{ 1, 2 }] = new Session(72);
 	nested["outer"][7] = new Session(73);
+	by_point.emplace(Point { 5, -6 }, 74);
+	by_tuple[{ 'a', "ivan", 9 }] = new Session(75);
+	by_view["judy"] = new Session(76);
+	by_float[0.1f] = new Session(77);
+	by_many[Many {}] = new Session(78);
+	pairs.insert({ 3, new Session(79) });
+	fill_route();
 }
 
 static NOINLINE void
@@ -98,6 +173,13 @@ fill_rows()
 		queue.push_back(new Session(50));
 	for (int i = 0; i < 60; i++)
 		queued.emplace_back(60 + i);
+	for (int i = 0; i < 3000; i++)
+		shifted.push_back(new Session(51));
+	for (int i = 0; i < 2100; i++) {
+		free(shifted.front()->buffer);
+		delete shifted.front();
+		shifted.pop_front();
+	}
 }
 
 static NOINLINE void
@@ -117,7 +199,17 @@ tell_maps()
 	tell(by_byte[200], "by_byte [200] ");
 	tell(by_color[Color::red], "by_color [-1] ");
 	tell(by_text.begin()->second, "by_text [\"heidi\"] ");
-	tell(by_pair[{ 1, 2 }], "by_pair "); /* no key is shown */
+	tell(by_pair[{ 1, 2 }], "by_pair [{1, 2}] ");
+	tell(by_route.begin()->second,
+	    "by_route [{kind = 4, prefix = 10, hop.name = \"eth0\","
+	    " hop.weight = 2.5, via = \"a gateway that is far away from"
+	    " here\", up = ?}] ");
+	tell(&by_point.begin()->second, "by_point [{x = 5, y = -6}].buffer ");
+	tell(by_tuple.begin()->second, "by_tuple [{97, \"ivan\", 9}] ");
+	tell(by_view.begin()->second, "by_view [\"judy\"] ");
+	tell(by_float.begin()->second, "by_float [0.1] ");
+	tell(by_many.begin()->second, "by_many "); /* no key is shown */
+	tell(pairs.begin()->second, "pairs [{3, ?}] ");
 	tell(nested["outer"][7], "nested [\"outer\"][7] ");
 }
 
@@ -126,11 +218,11 @@ tell_rows()
 {
 	tell(list[3], "list [3] ");
 	tell(&values[2], "values [2].buffer ");
-#ifndef _LIBCPP_VERSION
 	tell(queue[100], "queue [100] ");
 	tell(queue[370], "queue [370] ");
 	tell(&queued[42], "queued [42].buffer ");
-#endif
+	tell(shifted[0], "shifted [0] ");
+	tell(shifted[899], "shifted [899] ");
 }
 
 /* No old pointer is left in a register or on the stack. */
