@@ -58,8 +58,7 @@ struct finding {
 	struct mu_keyed classes; /* struct class */
 	struct mu_keyed sizes;   /* struct size */
 	struct batch *batch;
-	bool gobjects; /* they are there */
-	bool python;
+	bool gobjects;      /* they are there */
 	bool tags;          /* objects with tags are there */
 	uintptr_t *held_at; /* by block number: a word of no block; 0: none */
 	bool of_classes;    /* the batch asks for classes */
@@ -127,10 +126,9 @@ static uint64_t
 python_key(
     const struct finding *finding, const uintptr_t words[HEAD], uint64_t key)
 {
-	/* A look has no numbers: there each such object is found by itself. */
-	size_t i, count = finding->places->source.kept == NULL ? HEAD : 2;
+	size_t i;
 
-	for (i = 0; i < count; i += 2)
+	for (i = 0; i < HEAD; i += 2)
 		if (words[i] != 0 && words[i] <= UINT32_MAX &&
 		    mu_python_class_find(
 			finding->places->snap, words[i + 1], i * WORD))
@@ -150,7 +148,7 @@ key_of(const struct finding *finding, const struct mu_block *block)
 	memcpy(words, block->view, size < sizeof(words) ? size : sizeof(words));
 	if (leads_to_class(finding, words[0]))
 		return key | words[0];
-	return finding->python ? python_key(finding, words, key) : 0;
+	return finding->live->python ? python_key(finding, words, key) : 0;
 }
 
 uint16_t
@@ -414,7 +412,7 @@ note_holders(struct finding *finding, const struct mu_held *held)
 	const struct mu_held_word *word = held->words;
 	size_t i;
 
-	if (!finding->python)
+	if (!finding->live->python)
 		return;
 	finding->held_at = mu_arena_alloc_table(places->tables,
 	    places->blocks->count + 1, sizeof(*finding->held_at));
@@ -498,9 +496,9 @@ open_finding(struct finding *finding)
 	live->names = mu_arena_alloc_table(tables, NAMES, sizeof(*live->names));
 	finding->gobjects =
 	    has_file(finding->places->snap, "/libgobject-2.0.so");
-	finding->python = has_file(finding->places->snap, "/libpython3.") ||
+	live->python = has_file(finding->places->snap, "/libpython3.") ||
 	    has_file(finding->places->snap, "/python3");
-	finding->tags = finding->gobjects || finding->python;
+	finding->tags = finding->gobjects || live->python;
 	finding->batch = mu_arena_alloc(tables, 1, sizeof(*finding->batch));
 	if (live->of == NULL || live->names == NULL || finding->batch == NULL ||
 	    !mu_keyed_room(&finding->classes) ||

@@ -34,6 +34,7 @@ struct mu_live_types {
 	size_t count, max;
 	uint16_t *names; /* by hash: types */
 	uint16_t *of;    /* by block number: its type; 0: not known */
+	bool python;     /* there may be objects of CPython */
 	size_t unasked;  /* blocks of which nothing could be said therefore */
 };
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/explain/key_text.h"
 #include "lib/types/python_keys.h"
 #include "lib/types/python_object.h"
 
@@ -46,7 +47,8 @@ write_key(const struct mu_snapshot *snap, uintptr_t address, bool quoted,
 	uintptr_t type;
 	size_t shown;
 
-	if (!mu_snapshot_word(snap, address + WORD, &type) ||
+	if (mu_snapshot_lacks_numbers(snap) ||
+	    !mu_snapshot_word(snap, address + WORD, &type) ||
 	    !read_class(snap, type, &class))
 		return false;
 	view = mu_snapshot_view(snap, address, MU_PYTHON_KEY_HEAD);

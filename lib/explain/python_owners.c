@@ -14,7 +14,7 @@
 #define IN_MEMORY 0x80000000u
 
 /* Words of PyTupleObject in Include/cpython/tupleobject.h. */
-#define TUPLE_COUNT 2
+#define TUPLE_COUNT MU_PYTHON_LENGTH
 #define TUPLE_ITEMS 3
 
 #define WORDS_MAX 4

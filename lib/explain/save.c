@@ -7,6 +7,7 @@
 
 #include "heapwalk/recorded/recorded.h"
 #include "lib/explain/explaining.h"
+#include "lib/explain/save_numbers.h"
 #include "lib/explain/shapes.h"
 #include "lib/look/write.h"
 
@@ -134,7 +135,7 @@ ask_names(struct mu_explaining *explaining)
 enum mu_status
 mu_save_explain(struct mu_explaining *explaining)
 {
-	const struct mu_look_parts parts = {
+	struct mu_look_parts parts = {
 		.snap = explaining->snap,
 		.heap = explaining->heap,
 		.roots = explaining->roots,
@@ -147,7 +148,9 @@ mu_save_explain(struct mu_explaining *explaining)
 	for (i = 0; i < explaining->snap->num_threads; i++)
 		mu_places_thread_name(
 		    &explaining->places, explaining->snap->threads[i].tid);
-	if (!ask_names(explaining))
+	if (!ask_names(explaining) ||
+	    !mu_save_numbers_find(
+		explaining, &parts.numbers, &parts.num_numbers))
 		return MU_ERR_NO_MEMORY;
 	mu_shapes_keep(&explaining->types, &explaining->places,
 	    explaining->places.source.kept);

@@ -209,6 +209,15 @@ put_headers(struct words *words, const struct mu_mapping *mapping)
 	}
 }
 
+static void
+put_number(struct words *words, uintptr_t address)
+{
+	uintptr_t word;
+
+	if (mu_snapshot_word(words->parts->snap, address, &word))
+		put(words, address, word);
+}
+
 static bool
 find_runs(struct words *words)
 {
@@ -262,6 +271,8 @@ mu_look_words_put(
 		    roots->ranges[i].code || roots->ranges[i].loads, false);
 	for (i = 0; i < parts->snap->num_mappings; i++)
 		put_headers(words, &parts->snap->mappings[i]);
+	for (i = 0; i < parts->num_numbers; i++)
+		put_number(words, parts->numbers[i]);
 	if (words->count > 0)
 		flush(words);
 	flush(words);

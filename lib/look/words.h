@@ -1,6 +1,6 @@
 /*
- * The words of the subject that a look keeps: pointers in blocks and roots, and
- * what names need of modules.
+ * The words of the subject that a look keeps: pointers in blocks and roots,
+ * what names need of modules, and some numbers.
  */
 #ifndef LIB_LOOK_WORDS_H
 #define LIB_LOOK_WORDS_H

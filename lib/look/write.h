@@ -23,7 +23,9 @@ struct mu_look_parts {
 	const struct mu_roots *roots;
 	const struct mu_owners *owners;
 	const struct mu_recorder *recorder; /* NULL: there is none */
-	struct mu_arena *tables;            /* rewound at the end */
+	const uintptr_t *numbers;           /* words that are kept, too */
+	size_t num_numbers;
+	struct mu_arena *tables; /* rewound at the end */
 };
 
 /* FD, CONTENTS and NAMES are set by the caller; the rest is zero. */

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define MU_PYTHON_KEYS_HEAD 40 /* bytes before the entries, or their index */
+
 struct mu_python_keys {
 	uint64_t uses; /* 0: it is kept for the next dictionary */
 	bool shared;   /* without values; not known until 3.10 */

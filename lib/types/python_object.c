@@ -31,8 +31,8 @@
  * Bits of PyASCIIObject's state, and where the letters of a compact text begin:
  * until 3.11 there is one pointer more in all texts, and a number in others.
  */
-#define TEXT_LENGTH 2 /* words from the object */
-#define TEXT_STATE 4
+#define TEXT_LENGTH MU_PYTHON_LENGTH
+#define TEXT_STATE MU_PYTHON_TEXT_STATE
 #define TEXT_COMPACT (1u << 5)
 #define TEXT_ASCII (1u << 6)
 #define ASCII_OLD 48

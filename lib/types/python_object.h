@@ -14,6 +14,10 @@
 #define MU_PYTHON_BEFORE 32 /* bytes before an object, at most */
 #define MU_PYTHON_PART_OF "part of a "
 
+/* Words of an object: of a tuple its items; of a text its letters, its kind. */
+#define MU_PYTHON_LENGTH 2
+#define MU_PYTHON_TEXT_STATE 4
+
 /* PyTypeObject, as far as it is read. */
 struct mu_python_class {
 	uintptr_t refcnt, type, size, name, basicsize, itemsize;

@@ -60,6 +60,11 @@ print("ready", flush=True)
 sys.stdin.read()
 END
 
+# The blocks on the path in FILE, one a line.
+path_in() {
+	grep -o 'block of .* at [0-9a-f]*' "$1" | sed '/references to it/q'
+}
+
 check_python() {
 	hold env PYTHONMALLOC=malloc "$1" "$work/program.py"
 	name="$1, the path to an attribute of an element"
@@ -67,6 +72,7 @@ check_python() {
 	    >"$work/text" 2>"$err"
 	has "$work/text" ' → dict["__main__"] → module → dict["registry"] → '
 	has "$work/text" ' → Registry.sessions → dict[1000] → Session.orders → list'
+	path_in "$work/text" >"$work/path"
 	name="$1, references to an object"
 	"$command" -q --why="$(word session)" --all --max-pause=20s -p "$pid" \
 	    >"$work/text" 2>"$err"
@@ -102,6 +108,18 @@ END
 	"$command" -q --why="$(word session)" --all "$work/look" \
 	    >"$work/text" 2>"$err"
 	has_no "$work/text" "    list, block of"
+	like "$work/text" "^  [0-9]+ references? to it:"
+	has_no "$work/text" "ob_refcnt"
+	# The same path, without the keys and attributes, which are text.
+	"$command" -q --why="$(word orders)" "$work/look" >"$work/text" 2>"$err"
+	path_in "$work/text" | cmp - "$work/path" || fail "$(cat "$work/text")"
+	has_no "$work/text" '['
+	name="$1, of a look with contents"
+	"$command" -q --contents --save="$work/look" --timeout=200s \
+	    --max-pause=20s -p "$pid" >"$work/text" 2>"$err"
+	"$command" -q --why="$(word orders)" "$work/look" >"$work/text" 2>"$err"
+	path_in "$work/text" | cmp - "$work/path" || fail "$(cat "$work/text")"
+	has "$work/text" ' → Registry.sessions → dict[1000] → Session.orders → list'
 	let_go
 }
 
