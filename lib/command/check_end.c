@@ -36,6 +36,7 @@ struct ending {
 	const struct mu_check *check;
 	const struct mu_threads *stopped;
 	size_t missed; /* threads that did not stop */
+	struct mu_known_functions *known;
 	struct mu_snapshot snap;
 	struct mu_remote_memory remote;
 	struct mu_arena arena;
@@ -164,7 +165,7 @@ take(void *subject, struct mu_check_look *look)
 	ending->snap.reach = look->check->reach;
 	ending->remote.workers = &look->analysis.threads.workers;
 	ending->in_malloc = was_in_malloc(&ending->snap);
-	mu_exit_frame_find(&ending->snap, &ending->arena);
+	mu_exit_frame_find(&ending->snap, ending->known, &ending->arena);
 	look->snap = &ending->snap;
 	return MU_OK;
 }
@@ -337,7 +338,7 @@ mu_check_end_name(const struct mu_check *check,
 
 enum mu_status
 mu_check_end(const struct mu_check *check, const struct mu_threads *stopped,
-    size_t missed, struct mu_report *answer)
+    size_t missed, struct mu_known_functions *known, struct mu_report *answer)
 {
 	static const struct mu_subject_ops ops = {
 		.take = take,
@@ -352,6 +353,7 @@ mu_check_end(const struct mu_check *check, const struct mu_threads *stopped,
 
 	open_ending(&ending, check, stopped);
 	ending.missed = missed;
+	ending.known = known;
 	status = mu_check_run(check, &ending, &ops, answer);
 	close_ending(&ending);
 	return status;

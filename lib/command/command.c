@@ -143,7 +143,7 @@ take_end(void *ctx, const struct mu_threads *threads, size_t missed)
 		return;
 	}
 	mu_command_end_report(
-	    &check, run->report.answers, threads, missed, &answer);
+	    &check, run->report.answers, threads, missed, &run->known, &answer);
 	if (run->command->judge != NULL)
 		run->command->judge(run->command->ctx, &answer);
 	if (threads->pid == run->pid) {

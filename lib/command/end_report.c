@@ -122,7 +122,7 @@ read_answer(const char *path, pid_t pid, struct mu_report *answer)
 /* The library has judged the heap, but it does not explain it. */
 static void
 explain(const struct mu_check *check, const struct mu_threads *stopped,
-    size_t missed, struct mu_report *answer)
+    size_t missed, struct mu_known_functions *known, struct mu_report *answer)
 {
 	struct mu_check again = *check;
 	struct mu_report report;
@@ -131,7 +131,7 @@ explain(const struct mu_check *check, const struct mu_threads *stopped,
 		return;
 	if (check->explain.save == NULL)
 		again.limit = 0;
-	mu_check_end(&again, stopped, missed, &report);
+	mu_check_end(&again, stopped, missed, known, &report);
 	answer->explained = report.explained;
 	report.explained = NULL;
 	mu_check_release(&report);
@@ -139,7 +139,8 @@ explain(const struct mu_check *check, const struct mu_threads *stopped,
 
 void
 mu_command_end_report(const struct mu_check *check, const char *path,
-    const struct mu_threads *stopped, size_t missed, struct mu_report *answer)
+    const struct mu_threads *stopped, size_t missed,
+    struct mu_known_functions *known, struct mu_report *answer)
 {
 	struct mu_report first;
 	bool told = read_answer(path, stopped->pid, &first);
@@ -147,10 +148,10 @@ mu_command_end_report(const struct mu_check *check, const char *path,
 	if (told && mu_exit_checked(&first.info)) {
 		*answer = first;
 		mu_check_end_name(check, stopped, answer);
-		explain(check, stopped, missed, answer);
+		explain(check, stopped, missed, known, answer);
 		return;
 	}
-	mu_check_end(check, stopped, missed, answer);
+	mu_check_end(check, stopped, missed, known, answer);
 	if (!told)
 		return;
 	/*

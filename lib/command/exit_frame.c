@@ -28,6 +28,7 @@ struct ending {
 	struct mu_snapshot *snap;
 	struct mu_thread *thread;
 	struct mu_symbol_helper *helper;
+	struct mu_known_functions *known;
 	uint64_t deadline_ns;
 	uintptr_t begin; /* where the frame of the caller does; 0: not known */
 	uintptr_t saved[DEPTH * SAVED_MOST]; /* registers of that caller */
@@ -73,21 +74,47 @@ is_in_libc(const struct mu_snapshot *snap, uintptr_t address)
 		strstr(mapping->name, "/libmemunreachable") != NULL);
 }
 
-/* The function at ADDRESS, whose symbol is SYMBOL, may keep data below sp. */
+/* Returns false if nothing is known of ADDRESS. */
 static bool
-may_use_red_zone(const struct mu_snapshot *snap, const struct mu_symbol *symbol,
-    uintptr_t address)
+find_function(struct ending *ending, uintptr_t address,
+    struct mu_known_function *function)
+{
+	struct mu_symbol_question question = { .address = address,
+		.rules = true };
+	struct mu_symbol_answer answer = { .given = false };
+	struct mu_known_place place;
+
+	if (mu_known_functions_find(
+		ending->known, ending->snap, address, &place, function))
+		return true;
+	if (!mu_symbol_helper_ask(
+		ending->helper, &question, &answer, 1, ending->deadline_ns))
+		place.id.size = 0;
+	*function = (struct mu_known_function) {
+		.named = answer.symbol.function != NULL,
+		.ending = is_ending(answer.symbol.function),
+		.range = answer.symbol.range,
+		.rules = answer.rules,
+	};
+	mu_known_functions_keep(
+	    ending->known, &place, address, answer.symbol.build_id, function);
+	return answer.given;
+}
+
+/* The function of RANGE, at ADDRESS, may keep data below sp. */
+static bool
+may_use_red_zone(
+    const struct mu_snapshot *snap, struct mu_range range, uintptr_t address)
 {
 	const struct mu_mapping *mapping = mu_snapshot_mapping(snap, address);
-	size_t size = mu_range_size(symbol->range);
+	size_t size = mu_range_size(range);
 	unsigned char code[FUNCTION_MOST];
 
 	return mapping == NULL || !mapping->executable || size == 0 ||
 	    size > sizeof(code) ||
-	    mu_sys_read_memory(snap->threads[0].tid, symbol->range.begin, code,
-		size) != size ||
-	    !mu_arch_red_zone_unused(
-		code, size, symbol->range.begin, mapping->range);
+	    mu_sys_read_memory(snap->threads[0].tid, range.begin, code, size) !=
+	    size ||
+	    !mu_arch_red_zone_unused(code, size, range.begin, mapping->range);
 }
 
 /*
@@ -118,35 +145,28 @@ static void
 follow(struct ending *ending)
 {
 	struct mu_frame frame = mu_frame_of(ending->snap, ending->thread);
-	struct mu_symbol_question question = { .rules = true };
 	bool is_static = !mu_libc_is_mapped(ending->snap);
-	struct mu_symbol_answer answer;
+	struct mu_known_function function;
 	size_t depth, num_saved = 0;
-	uintptr_t sp, cfa;
-	bool is_named;
+	uintptr_t address, sp, cfa;
 
 	for (depth = 0; depth < DEPTH; depth++) {
-		question.address =
-		    frame.pc - (frame.caller ? MU_UNWIND_CALL : 0);
-		answer = (struct mu_symbol_answer) { .given = false };
-		mu_symbol_helper_ask(
-		    ending->helper, &question, &answer, 1, ending->deadline_ns);
-		if (!answer.given)
+		address = frame.pc - (frame.caller ? MU_UNWIND_CALL : 0);
+		if (!find_function(ending, address, &function))
 			break;
 		if (depth == 0) {
-			ending->named = answer.symbol.function != NULL;
+			ending->named = function.named;
 			ending->red_zone = may_use_red_zone(
-			    ending->snap, &answer.symbol, question.address);
+			    ending->snap, function.range, address);
 		}
-		is_named = is_ending(answer.symbol.function);
 		sp = frame.sp;
-		if (!(is_static ? is_named
-				: is_in_libc(ending->snap, question.address)) ||
+		if (!(is_static ? function.ending
+				: is_in_libc(ending->snap, address)) ||
 		    !mu_frame_step_out(
-			ending->snap, &answer.rules, &frame, &cfa) ||
-		    !keep_saved(ending, &answer.rules, sp, cfa))
+			ending->snap, &function.rules, &frame, &cfa) ||
+		    !keep_saved(ending, &function.rules, sp, cfa))
 			break;
-		if (is_named) {
+		if (function.ending) {
 			ending->begin = cfa;
 			num_saved = ending->num_saved;
 		}
@@ -229,7 +249,8 @@ find_begin(struct ending *ending, struct mu_arena *arena)
 }
 
 void
-mu_exit_frame_find(struct mu_snapshot *snap, struct mu_arena *arena)
+mu_exit_frame_find(struct mu_snapshot *snap, struct mu_known_functions *known,
+    struct mu_arena *arena)
 {
 	struct mu_symbols_source source = {
 		.pid = snap->threads[0].tid,
@@ -251,6 +272,7 @@ mu_exit_frame_find(struct mu_snapshot *snap, struct mu_arena *arena)
 			.snap = snap,
 			.thread = &snap->threads[i],
 			.helper = &helper,
+			.known = known,
 			.deadline_ns = deadline_ns,
 			.red_zone = true,
 		};

@@ -10,6 +10,7 @@
 #define LIB_COMMAND_EXIT_FRAME_H
 
 #include "heapwalk/subject/snapshot.h"
+#include "lib/command/known_functions.h"
 #include "mu/arena.h"
 
 /*
@@ -18,8 +19,10 @@
  * zone, which counts as alive, is left out if its function has none. The
  * threads are stopped at their end. Functions are found by their names, in the
  * file that has them or in that of its debug information; exit() also by its
- * code. If neither is known the stack pointer stays. Memory is from ARENA.
+ * code. If neither is known the stack pointer stays. What is found is added to
+ * KNOWN. Memory is from ARENA.
  */
-void mu_exit_frame_find(struct mu_snapshot *snap, struct mu_arena *arena);
+void mu_exit_frame_find(struct mu_snapshot *snap,
+    struct mu_known_functions *known, struct mu_arena *arena);
 
 #endif

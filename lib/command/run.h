@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "lib/command/command.h"
+#include "lib/command/known_functions.h"
 #include "lib/command/report.h"
 #include "lib/command/trace.h"
 
@@ -22,6 +23,7 @@ struct mu_command_run {
 	struct mu_command_end *end;
 	struct mu_command_report report;
 	struct mu_trace trace;
+	struct mu_known_functions known;
 	pid_t pid;
 	int ask_fd;   /* of a socket: lib/command/forked.h; -1: there is none */
 	bool outside; /* no library can be preloaded: it must be traced */
