@@ -85,8 +85,10 @@ end_reports(const struct question *question, FILE *out)
 	return mu_cli_reports_end(question->options->reports);
 }
 
+/* Of several processes it is said which one. */
 static void
-complain_unchecked(const struct mu_report *answer)
+complain_unchecked(
+    const struct question *question, const struct mu_report *answer)
 {
 	const struct mu_out out = mu_out_file(stderr);
 
@@ -94,6 +96,9 @@ complain_unchecked(const struct mu_report *answer)
 		return;
 	fputs("memunreachable: ", stderr);
 	mu_text_report_failure(&out, answer);
+	if (question->options->children && answer->program[0] != '\0')
+		fprintf(stderr, " (process %d, %s)", (int)answer->pid,
+		    mu_safe_argument(answer->program).text);
 	fputc('\n', stderr);
 }
 
@@ -253,7 +258,7 @@ answer_question(void *ctx, FILE *out)
 		status = -1;
 	end_baseline(options, mu_exit_checked(&answer.info), out);
 	mu_progress_end(&progress);
-	complain_unchecked(&answer);
+	complain_unchecked(question, &answer);
 	complain_unsaved(options);
 	mu_check_release(&answer);
 	return status;
@@ -334,7 +339,7 @@ show(void *ctx, const struct mu_report *answer)
 		reports->failed = true;
 	if (!mu_output_flush(reports->output->text))
 		reports->failed = true;
-	complain_unchecked(answer);
+	complain_unchecked(&question, answer);
 	complain_unsaved(reports->options);
 }
 

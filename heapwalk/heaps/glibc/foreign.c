@@ -118,6 +118,34 @@ message_in(const struct mu_snapshot *snap, const struct mu_mapping *where)
 	return name;
 }
 
+/*
+ * The library of MALLOC_CHECK_ if it checks: otherwise it passes calls on, and
+ * its heap is empty. Preloaded, it is found also where it is not known whose
+ * malloc is called.
+ */
+static const struct mu_mapping *
+checked_malloc(const struct mu_snapshot *snap)
+{
+	const struct mu_mapping *mapping = snap->mappings;
+	const struct mu_mapping *end = mapping + snap->num_mappings;
+
+	for (; mapping < end; mapping++)
+		if (mapping->inode != 0 &&
+		    mu_starts_with(mu_path_base(mapping->name), debug_file))
+			return mu_glibc_data_is_unused(snap, mapping) ? NULL
+								      : mapping;
+	return NULL;
+}
+
+static enum mu_status
+refuse_checked(const struct mu_mapping *where, struct mu_why *why)
+{
+	return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
+	    "this process uses another allocator (%s)" MU_CURE
+	    "run it without MALLOC_CHECK_ and glibc.malloc.check",
+	    mu_path_base(where->name));
+}
+
 /* An error if WHERE has a malloc with a name that we know; otherwise MU_OK. */
 static enum mu_status
 refuse_known(const struct mu_snapshot *snap, const struct mu_mapping *where,
@@ -125,7 +153,9 @@ refuse_known(const struct mu_snapshot *snap, const struct mu_mapping *where,
 {
 	const char *file = mu_path_base(where->name), *name;
 
-	if (is_allocator_file(file) || mu_starts_with(file, debug_file))
+	if (mu_starts_with(file, debug_file))
+		return refuse_checked(where, why);
+	if (is_allocator_file(file))
 		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
 		    "this process uses another allocator (%s)", file);
 	name = message_in(snap, where);
@@ -156,6 +186,9 @@ mu_glibc_foreign_refuse(const struct mu_snapshot *snap, struct mu_why *why)
 		    "this process has its own allocator (malloc is that "
 		    "of %s)",
 		    mu_path_base(where->name));
+	where = checked_malloc(snap);
+	if (where != NULL)
+		return refuse_checked(where, why);
 	/* A static program: one file for all. */
 	mu_libcs_find(snap, libcs);
 	return libcs[0].file == NULL ? MU_OK
@@ -211,8 +244,11 @@ static enum mu_status
 judge_others(const struct mu_snapshot *snap, struct mu_why *why)
 {
 	const char *file = mu_glibc_foreign_file(snap), *name = NULL;
+	const struct mu_mapping *checked = checked_malloc(snap);
 	size_t i;
 
+	if (file == NULL && checked != NULL)
+		file = mu_path_base(checked->name);
 	if (file != NULL)
 		return mu_why(why, MU_PARTIAL,
 		    "this process also uses another allocator (%s), whose "

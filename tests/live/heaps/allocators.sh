@@ -56,9 +56,16 @@ preloaded() {
 	asked LD_PRELOAD="$library $others" "$@"
 }
 
+# The command looks at the end of a program that has not our library in it.
+from_outside() {
+	# shellcheck disable=SC2016 # for that shell
+	"$build/memunreachable" --children -- \
+	    sh -c 'LD_PRELOAD=libc_malloc_debug.so.0 "$@"; true' sh "$@"
+}
+
 found='10000 bytes in 10 allocations unreachable'
 whole=': 10 lost: $'
-foreign='failed: foreign allocator: this process uses another allocator'
+foreign='foreign allocator: this process uses another allocator'
 
 make_ plain plain.c || exit 1
 expect "glibc's" "$found" preloaded '' "$work/plain"
@@ -75,6 +82,13 @@ if [ -n "$debug" ]; then
 	    MALLOC_TRACE="$work/trace" "$work/plain" mtrace
 	expect mcheck 'failed: foreign allocator: mcheck\(\) is in use' \
 	    preloaded libc_malloc_debug.so.0 "$work/plain" mcheck
+	# In the place of our library, as git's own tests do it.
+	expect "MALLOC_CHECK_, seen from outside" \
+	    "$foreign \(libc_malloc_debug.so.0\).*\(process [0-9]+, .*/plain\)" \
+	    from_outside env MALLOC_CHECK_=3 \
+	    GLIBC_TUNABLES=glibc.malloc.check=3 "$work/plain"
+	expect "its library alone, seen from outside" "$found" \
+	    from_outside "$work/plain"
 else
 	# Up to 2.33 these are in libc, and so is the heap that they use. The
 	# one adds a byte to each block, the other loses its own buffer.
