@@ -332,6 +332,7 @@ INSTALLED := \
 		METADATA entry_points.txt) \
 	lib/writers/memunreachable-report.schema.json:$(DATADIR)/memunreachable \
 	lib/glue/gdb/memunreachable.py:$(DATADIR)/memunreachable \
+	lib/glue/python/cpython.supp:$(DATADIR)/memunreachable \
 	$(patsubst %,lib/glue/fleet/%:$(DATADIR)/memunreachable/fleet, \
 		alerts.yaml dashboard.json kubernetes.yaml) \
 	lib/cli/completion/memunreachable.bash:$(DATADIR)/bash-completion/completions \
