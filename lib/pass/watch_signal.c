@@ -26,6 +26,8 @@
 
 #define SIGSETXID 33 /* glibc's: setxid() sends it to threads that it made */
 
+#define END_NS (10 * MU_NS_PER_SEC) /* for the report, when the program ends \
+				     */
 #define STACK_SIZE (((size_t)256 << 10) + MU_STACK_GUARD)
 
 enum { IDLE, RUNNING, RUNNING_AND_ASKED_AGAIN };
@@ -62,19 +64,25 @@ log_wait(uint64_t ns)
 }
 
 /*
- * Sleep, so that the program gets to run between two reports. Signals that
- * arrive during this time are answered by the report at its end. A fork does
- * not copy the sleeping thread, and an exit ends it.
+ * Sleep, so that the program gets to run between two reports; not if it waits
+ * for the last one in exit(). Signals that arrive during this time are answered
+ * by the report at its end. A fork does not copy the sleeping thread.
  */
 static void
 sleep_out_interval(const struct mu_watch *watch)
 {
 	uint64_t now = mu_sys_now_ns();
+	long error;
 
 	if (now < watch->next_ns)
 		log_wait(watch->next_ns - now);
-	while ((now = mu_sys_now_ns()) < watch->next_ns)
-		mu_sys_sleep_ns(watch->next_ns - now);
+	while ((now = mu_sys_now_ns()) < watch->next_ns &&
+	    __atomic_load_n(&watch->ending, __ATOMIC_ACQUIRE) == 0) {
+		error = mu_sys_futex_wait(
+		    &watch->ending, 0, FUTEX_PRIVATE_FLAG, watch->next_ns);
+		if (error == -EPERM || error == -ENOSYS)
+			mu_sys_sleep_ns(watch->next_ns - now);
+	}
 }
 
 static void
@@ -139,6 +147,28 @@ heal_after_fork(struct mu_watch *watch)
 	if (__atomic_compare_exchange_n(&watch->tid, &tid, 0, false,
 		__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		__atomic_store_n(&watch->state, IDLE, __ATOMIC_RELEASE);
+}
+
+/*
+ * exit() runs destructors while other threads live. A child of fork() or
+ * vfork() does not have that thread. A filter may kill for a call.
+ */
+__attribute__((destructor)) static void
+await_last_report(void)
+{
+	struct mu_watch *watch = &mu_library.watch;
+	int tid = __atomic_load_n(&watch->tid, __ATOMIC_ACQUIRE);
+	uint64_t deadline_ns;
+
+	if (tid == 0 || mu_filters_may_kill(&mu_library.filters) ||
+	    mu_sys3(SYS_tgkill, mu_sys_getpid(), tid, 0) != 0)
+		return;
+	__atomic_store_n(&watch->ending, 1, __ATOMIC_RELEASE);
+	mu_sys_futex_wake(&watch->ending, 1, FUTEX_PRIVATE_FLAG);
+	deadline_ns = mu_sys_now_ns() + END_NS;
+	while ((tid = __atomic_load_n(&watch->tid, __ATOMIC_ACQUIRE)) != 0 &&
+	    mu_sys_now_ns() < deadline_ns)
+		mu_sys_futex_wait(&watch->tid, tid, 0, deadline_ns);
 }
 
 static void

@@ -23,6 +23,7 @@ struct mu_watch {
 	struct mu_lock lock; /* for installing */
 	int state;           /* of the pass's own thread: enum in the source */
 	int tid;             /* the kernel zeroes it when that thread is gone */
+	int ending;          /* 1: exit() waits for the reports; a futex */
 	uint64_t next_ns;    /* no report begins before; that thread's */
 	unsigned reports;    /* how many have begun; that thread's */
 	char *stack;         /* of that thread; mapped with the first watch */

@@ -12,6 +12,7 @@
 #include "mu/sys.h"
 #include "mu/text.h"
 #include "ptrace/live/proc.h"
+#include "ptrace/live/task_list.h"
 
 /*
  * A child of vfork() or posix_spawn() executes its program within about 1 ms.
@@ -72,19 +73,26 @@ read_size(pid_t pid)
 	return mu_proc_read_number(path, 10, &value) ? value : 0;
 }
 
-/* The process may map memory while both are read. */
+/*
+ * False if both differ while ONE stands still. It may map memory all the time,
+ * and then nothing is known.
+ */
 static bool
-same_size(pid_t one, pid_t other)
+may_have_same_size(pid_t one, pid_t other)
 {
-	uint64_t size;
+	uint64_t before, size, after = read_size(one);
 	unsigned tries;
 
 	for (tries = 0; tries < SIZE_TRIES; tries++) {
+		before = after;
 		size = read_size(other);
-		if (size == 0 || size == read_size(one))
-			return size != 0;
+		after = read_size(one);
+		if (size == 0 || (before == after && size != before))
+			return false;
+		if (size == before || size == after)
+			return true;
 	}
-	return false;
+	return true;
 }
 
 /* The kernel does not show where the stack of another user's process began. */
@@ -94,7 +102,7 @@ may_share(const struct sharing *sharing, pid_t other)
 	uint64_t start = mu_proc_start_stack(other);
 
 	if (start == 0)
-		return same_size(sharing->tid, other);
+		return may_have_same_size(sharing->tid, other);
 	return start == sharing->start_stack;
 }
 
@@ -116,9 +124,12 @@ shares_by_files(struct sharing *sharing, pid_t other)
 	return sharing->unsure || (theirs == mine && read_filter(other) == was);
 }
 
+/* NUMBER may name a main thread that has ended, and its address space is 0. */
 static bool
-shares(struct sharing *sharing, pid_t other)
+shares(struct sharing *sharing, pid_t number)
 {
+	pid_t other =
+	    mu_task_count(number) > 1 ? mu_proc_living(number) : number;
 	long order = -EPERM; /* also for a process of another user */
 
 	if (!sharing->by_files)

@@ -59,6 +59,7 @@ for contained in '' "$build/tests/support/stop/no_ptrace -c"; do
 	play lost '^0 1 $' 23 '^ *1000 bytes in 1 unreachable'
 	play forked '^0 1 $' 23 '^ *1000 bytes in 1 unreachable'
 	play held '^1 1 process [0-9]+ shares the memory' 4 'shares the memory'
+	play led '^1 1 process [0-9]+ shares the memory' 4 'shares the memory'
 	play kept '^0 0 $' 0 '^ *0 bytes in 0 unreachable'
 done
 

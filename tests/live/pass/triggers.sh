@@ -88,6 +88,23 @@ expect "their numbers and times" "$(sed -n \
     "$work/err" | tr '\n' ' ')" '1 2 3 '
 expect "lines served" "$(grep -c '^served line' "$work/out")" 3
 
+# exit() waits for the report that runs and for the one that was asked for.
+name='signals before the end'
+limit=$(($(date +%s) + 60))
+preloaded signal=RTMIN+5:min_interval=1h python3 -c '
+import os, signal, time
+number = signal.SIGRTMIN + 5
+os.kill(os.getpid(), number)
+while open("/proc/self/task/%d/comm" % max(map(int, os.listdir(
+        "/proc/self/task")))).read() != "mu-watch\n":
+    time.sleep(0.001)
+os.kill(os.getpid(), number)
+print("the end")
+' >"$work/out" 2>"$work/err" || fail "status $?"
+expect "last words" "$(cat "$work/out")" "the end"
+expect "reports" "$(lines ' unreachable out of ')" 2
+[ "$(date +%s)" -lt "$limit" ] || fail "waited for the interval"
+
 # What it costs: /proc/self of cat, with and without.
 name=idle
 look() {

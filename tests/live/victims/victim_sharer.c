@@ -3,12 +3,13 @@
  * process, which shares the memory (clone() with CLONE_VM). It runs a pass,
  * prints "status leaks reason", and waits.
  *
- * Usage: victim_sharer {lost | forked | held | kept | other} [_exit]
+ * Usage: victim_sharer {lost | forked | held | kept | other | led} [_exit]
  *   lost    there is no such process, and no pointer
  *   forked  there is only a child, with a copy of the memory
  *   held    as above
  *   kept    there is one, but the program has a pointer, too
  *   other   as held, and it is another user's; needs root
+ *   led     as held, by its second thread; its main thread has ended
  *
  * With a second argument it ends instead of these, without a pass.
  */
@@ -58,6 +59,17 @@ hold(void *hidden)
 	return 0;
 }
 
+static int
+hold_by_thread(void *hidden)
+{
+	char *stack = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	clone(hold, stack + STACK_SIZE, CLONE_VM | CLONE_THREAD | CLONE_SIGHAND,
+	    hidden);
+	return (int)syscall(SYS_exit, 0);
+}
+
 static __attribute__((noinline)) uintptr_t
 make_block(void)
 {
@@ -68,12 +80,12 @@ make_block(void)
 }
 
 static __attribute__((noinline)) void
-start_sharer(uintptr_t hidden)
+start_sharer(int (*sharer)(void *), uintptr_t hidden)
 {
 	char *stack = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	if (clone(hold, stack + STACK_SIZE, CLONE_VM, (void *)hidden) < 0)
+	if (clone(sharer, stack + STACK_SIZE, CLONE_VM, (void *)hidden) < 0)
 		exit(1);
 	while (__atomic_load_n(&started, __ATOMIC_SEQ_CST) == 0)
 		usleep(1000);
@@ -105,7 +117,9 @@ main(int argc, char **argv)
 	if (strcmp(argv[1], "forked") == 0)
 		start_child();
 	else if (strcmp(argv[1], "lost") != 0)
-		start_sharer(hidden);
+		start_sharer(
+		    strcmp(argv[1], "led") == 0 ? hold_by_thread : hold,
+		    hidden);
 	if (parted)
 		become(65534);
 	scrub_stack();
