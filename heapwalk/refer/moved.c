@@ -1,5 +1,6 @@
 #include "heapwalk/refer/moved.h"
 
+#include "heapwalk/graph/references.h"
 #include "heapwalk/memory/map_file.h"
 #include "heapwalk/subject/classify.h"
 #include "mu/sys.h"
@@ -7,6 +8,7 @@
 #define MOST_AT_FIRST ((size_t)4 << 30) /* bytes to read in the first round */
 #define MOST ((size_t)256 << 20)        /* in all rounds after it */
 #define PIECE ((size_t)64 << 10)
+#define HASH_PRIME ((uintptr_t)0x100000001b3) /* FNV-1a's */
 #define ROUNDS 8 /* what moves may be missed again */
 
 /*
@@ -30,11 +32,15 @@ struct looking {
 	struct mu_snapshot *snap;
 	const struct mu_blocks *blocks;
 	const struct mu_moved_source *source;
+	bool code;    /* in a mapping with instructions */
 	bool asked;   /* in this round */
 	bool unknown; /* pages may have data without our knowing */
 	bool any;     /* pages were read */
 	size_t rest;  /* bytes that may still be read */
-	uintptr_t words[PIECE / sizeof(uintptr_t)];
+
+	/* A sum of the parts that the source named in this round. */
+	uintptr_t parts;
+	char bytes[PIECE];
 };
 
 static bool
@@ -47,28 +53,52 @@ is_in_lost_block(const struct looking *looking, uintptr_t value)
 	    (block.listed == NULL || !block.listed->keep);
 }
 
+/* The same words count as in a search: see references.h. */
+static bool
+has_lost_block(const struct looking *looking, struct mu_range range)
+{
+	const struct mu_blocks *blocks = looking->blocks;
+	bool code = looking->code;
+	uintptr_t at = mu_reference_first(blocks, code, range.begin), word;
+
+	for (; mu_reference_word(range, looking->bytes, code, at, &word);
+	     at += mu_reference_step(blocks, code))
+		if (is_in_lost_block(
+			looking, mu_reference_untag(blocks, word)) ||
+		    (code && is_in_lost_block(looking, word & UINT32_MAX)))
+			return true;
+	return false;
+}
+
 /*
- * True if RANGE, whole pages, has an address of a lost block. Memory of a
- * process that has ended reads as a file without bytes.
+ * True if RANGE, whole pages, has an address of a lost block. A word may lie
+ * across two pieces. Memory of a process that has ended reads as a file without
+ * bytes.
  */
 static bool
 look_in(struct looking *looking, struct mu_range range)
 {
-	size_t i, size;
+	size_t seam = sizeof(uintptr_t) -
+	    mu_reference_step(looking->blocks, looking->code);
+	struct mu_range piece = range;
+	size_t size;
 	long got;
 
-	for (; range.begin < range.end && looking->rest > 0;
-	     range.begin += size) {
-		size = mu_range_size(range);
+	for (; piece.begin < range.end && looking->rest > 0;
+	     piece.begin += size - (piece.end < range.end ? seam : 0)) {
+		size = range.end - piece.begin;
 		size = size < PIECE ? size : PIECE;
 		size = size < looking->rest ? size : looking->rest;
 		looking->rest -= size;
+		piece.end = piece.begin + size;
 		got = mu_sys_pread(
-		    looking->source->memory, looking->words, size, range.begin);
+		    looking->source->memory, looking->bytes, size, piece.begin);
 		looking->unknown |= got == 0;
-		for (i = 0; got > 0 && i < (size_t)got / sizeof(uintptr_t); i++)
-			if (is_in_lost_block(looking, looking->words[i]))
-				return true;
+		if (got > 0 &&
+		    has_lost_block(looking,
+			(struct mu_range) {
+			    piece.begin, piece.begin + (size_t)got }))
+			return true;
 	}
 	looking->any = true;
 	return false;
@@ -102,8 +132,11 @@ look_by_source(struct looking *looking, const struct mu_mapping *mapping)
 	looking->asked = true;
 	for (; !found && !looking->unknown &&
 	     source->next(source->ctx, mapping, rest, &part);
-	     rest.begin = part.end)
+	     rest.begin = part.end) {
 		found = look_in(looking, part);
+		looking->parts =
+		    (looking->parts ^ part.begin) * HASH_PRIME ^ part.end;
+	}
 	return found;
 }
 
@@ -132,6 +165,7 @@ look_in_mapping(struct looking *looking, const struct mu_mapping *mapping,
 	int file = mu_map_file_open(mapping, tmpfs);
 	bool found;
 
+	looking->code = mapping->executable;
 	if (file >= 0)
 		found = look_in_file(looking, file, mapping);
 	else if (looking->source->ask != NULL)
@@ -151,6 +185,7 @@ look_everywhere(struct looking *looking)
 	size_t i;
 
 	looking->asked = false;
+	looking->parts = 0;
 	for (i = 0; i < snap->num_mappings; i++) {
 		mapping = &snap->mappings[i];
 		if (mu_mapping_is_changing(mapping, &tmpfs) &&
@@ -162,12 +197,25 @@ look_everywhere(struct looking *looking)
 	return false;
 }
 
+/*
+ * Parts are named, then read. A process that moves pointers on to pages without
+ * data, and takes data from those behind them, may leave a part before it is
+ * read, in each round: so parts that differ more than once are a doubt.
+ */
+static bool
+differ_again(const struct looking *looking, uintptr_t before, unsigned *times)
+{
+	*times += looking->parts != before;
+	return *times > 1;
+}
+
 const char *
 mu_moved_since(struct mu_snapshot *snap, const struct mu_blocks *blocks,
     const struct mu_moved_source *source, struct mu_arena *arena)
 {
 	struct looking *looking = mu_arena_alloc(arena, 1, sizeof(*looking));
-	unsigned round;
+	unsigned round, times = 0;
+	uintptr_t parts;
 
 	if (looking == NULL)
 		return UNKNOWN;
@@ -177,10 +225,14 @@ mu_moved_since(struct mu_snapshot *snap, const struct mu_blocks *blocks,
 	looking->unknown = looking->any = false;
 	looking->rest = MOST_AT_FIRST;
 	for (round = 0; round < ROUNDS; round++) {
+		parts = looking->parts;
 		if (look_everywhere(looking))
 			return MOVED;
 		if (round == 0)
 			looking->unknown |= looking->rest == 0;
+		else
+			looking->unknown |=
+			    differ_again(looking, parts, &times);
 		if (looking->unknown)
 			return UNKNOWN;
 		if (!looking->any)

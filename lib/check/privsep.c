@@ -341,7 +341,7 @@ run_child(const struct privsep *privsep, pid_t parent, mu_privsep_work *work,
 	/* Child processes inherit it and can no longer change it. */
 	mu_oom_score_set(MU_OOM_FIRST);
 	mu_priority_allow();
-	if (!leave_descriptors(&fd, privsep->kept) ||
+	if ((privsep->target != 0 && !leave_descriptors(&fd, privsep->kept)) ||
 	    !(privsep->exceeds ? become(privsep->target, parent)
 			       : end_with(parent)))
 		_exit(REFUSED);
@@ -355,14 +355,14 @@ run_child(const struct privsep *privsep, pid_t parent, mu_privsep_work *work,
 	_exit(status < 0 ? failure() : status);
 }
 
-/* True if CHILD waits in the kernel and has not run since *RAN_NS. */
+/* True if CHILD waits for a file and has not run since *RAN_NS. */
 static bool
 waits(pid_t child, uint64_t *ran_ns)
 {
 	uint64_t before_ns = *ran_ns;
 
 	*ran_ns = mu_process_cpu_ns(child);
-	return *ran_ns == before_ns && mu_proc_state(child, child) == 'D';
+	return *ran_ns == before_ns && mu_waits_for_file(child);
 }
 
 /*
@@ -422,18 +422,22 @@ static int
 conclude(
     const struct privsep *privsep, int status, FILE *out, struct mu_why *why)
 {
-	if (privsep->stuck)
+	if (privsep->stuck && privsep->target == 0)
+		mu_why(why, MU_ERR_TIMEOUT,
+		    "the core, or a file that it names, was not read in time" MU_CURE
+		    "see whether its file system answers");
+	else if (privsep->stuck)
 		mu_why(why, MU_ERR_TIMEOUT,
 		    "process %d was not read in time" MU_CURE
 		    "see whether the file systems of its files answer",
 		    (int)privsep->target);
 	else if (privsep->late)
 		mu_why(why, MU_ERR_TIMEOUT,
-		    "the child that looks at the process took too long, or was"
+		    "the child that does the check took too long, or was"
 		    " stopped again and again");
 	else if (WIFSIGNALED(status))
 		mu_why(why, MU_ERR_HELPER_DIED,
-		    "the child that looks at the process was killed by signal"
+		    "the child that does the check was killed by signal"
 		    " %d",
 		    WTERMSIG(status));
 	else if (WEXITSTATUS(status) == REFUSED)
@@ -550,7 +554,7 @@ run_privsep(struct privsep privsep, uint64_t timeout_ns, mu_privsep_work *work,
 	if (privsep.fd < 0)
 		return REFUSED;
 	if (start_and_await(&privsep, timeout_ns, work, ctx, &status)) {
-		if (!privsep.stuck)
+		if (!privsep.stuck && privsep.target != 0)
 			mend_after(&privsep);
 		result = conclude(&privsep, status, out, why);
 	}
@@ -566,9 +570,10 @@ mu_privsep_run(pid_t target, uint64_t timeout_ns, mu_privsep_work *work,
 	struct privsep privsep = { .target = target, .kept = kept };
 	int status = REFUSED;
 
-	privsep.exceeds = !read_status(target, text, sizeof(text)) ||
-	    mu_rights_exceed(target, text);
-	if (privsep.exceeds || mu_maps_served_files(target))
+	privsep.exceeds = target != 0 &&
+	    (!read_status(target, text, sizeof(text)) ||
+		mu_rights_exceed(target, text));
+	if (privsep.exceeds || target == 0 || mu_maps_served_files(target))
 		status = run_privsep(privsep, timeout_ns, work, ctx, out, why);
 	return status == REFUSED ? work(ctx, out) : status;
 }

@@ -11,7 +11,8 @@
  * process: see mu_rights_exceed().
  *
  * A child does the check also if the process has mapped files whose file system
- * may never answer (lib/check/served_files.h), as it can then not be stopped.
+ * may never answer (lib/check/served_files.h), as it can then not be stopped;
+ * and of a core, which names files.
  *
  * Runs in: the command, which has one thread.
  */
@@ -28,9 +29,9 @@
 typedef int mu_privsep_work(void *ctx, FILE *out);
 
 /*
- * Do WORK on process TARGET, in a child if necessary. *KEPT and what follows
+ * Do WORK on process TARGET, or on a core (TARGET 0), in a child if necessary. *KEPT and what follows
  * it, up to NULL, are descriptors that the child has, too, perhaps as other
- * numbers, which it finds there; KEPT may be NULL. Returns what WORK returned,
+ * numbers, which it finds there; KEPT may be NULL (for a core it keeps all). Returns what WORK returned,
  * with all that it wrote in OUT. Returns -1 with WHY also if the child was
  * killed, perhaps by us: because it waits in the kernel after TIMEOUT_NS, or a
  * minute after twice that time. In the first case it may remain, with what it

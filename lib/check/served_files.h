@@ -13,9 +13,15 @@
 #include <sys/types.h>
 
 /*
- * True if process PID has mapped such a file, as far as its mounts tell. Opens
- * none of its files.
+ * False if all files that process PID has mapped are of local file systems, as
+ * its mounts tell. Opens none of its files.
  */
 bool mu_maps_served_files(pid_t pid);
+
+/*
+ * True if the main thread of process PID, which we may trace, waits in the
+ * kernel for a file, not for a pipe or another process.
+ */
+bool mu_waits_for_file(pid_t pid);
 
 #endif

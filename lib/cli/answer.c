@@ -290,10 +290,11 @@ mu_cli_check(const struct mu_cli_options *options, struct mu_output *output)
 		kept[num_kept++] = &options->core_image->fd;
 	for (i = 0; i < options->reports->count; i++)
 		kept[num_kept++] = &options->reports->items[i].fd;
-	if (options->subject != MU_CLI_PROCESS)
+	if (options->subject == MU_CLI_LOOK)
 		status = answer_question(&question, output->text);
 	else
-		status = mu_privsep_run(options->pid,
+		status = mu_privsep_run(
+		    options->subject == MU_CLI_CORE ? 0 : options->pid,
 		    options->timeout_ms * MU_NS_PER_MS, answer_question,
 		    &question, output->text, kept, &why);
 	if (status < 0 || mu_output_commit(output, &why) != MU_OK)

@@ -11,8 +11,8 @@
 #include "lib/command/run.h"
 
 /*
- * Listen; before the command is started. Where that fails, as in a folder of
- * too long a name, its children are not seen.
+ * Listen; before the command is started. Where that fails its children are not
+ * seen.
  */
 void mu_command_forked_open(struct mu_command_run *run);
 

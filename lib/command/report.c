@@ -6,13 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include "lib/state/answer_file.h"
 #include "lib/term/safe_text.h"
 #include "mu/text.h"
 
 #define NAME "report" /* the library appends ".PID" */
 #define ANSWER "answer"
+#define FOLDER "/memunreachable-XXXXXX"
+
+/* The socket of lib/command/forked.h lies in the folder. */
+#define BELOW_MAX                                   \
+	(sizeof((struct sockaddr_un) {}.sun_path) - \
+	    sizeof(FOLDER "/" ANSWER MU_ANSWER_ASK))
 
 enum mu_status
 mu_command_report_begin(struct mu_command_report *report, struct mu_why *why)
@@ -20,10 +28,9 @@ mu_command_report_begin(struct mu_command_report *report, struct mu_why *why)
 	const char *below = secure_getenv("TMPDIR");
 
 	memset(report, 0, sizeof(*report));
-	if (below == NULL || below[0] != '/' || strlen(below) > PATH_MAX / 2)
+	if (below == NULL || below[0] != '/' || strlen(below) > BELOW_MAX)
 		below = "/tmp";
-	snprintf(report->folder, sizeof(report->folder),
-	    "%s/memunreachable-XXXXXX", below);
+	snprintf(report->folder, sizeof(report->folder), "%s" FOLDER, below);
 	if (mkdtemp(report->folder) == NULL) {
 		report->folder[0] = '\0';
 		return mu_why(why, MU_ERR_RESOURCES,

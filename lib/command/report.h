@@ -22,7 +22,10 @@ struct mu_command_report {
 	struct mu_symbol_helper helper; /* names its frames */
 };
 
-/* Make the folder, with mode 0700, in TMPDIR or /tmp. */
+/*
+ * Make the folder, with mode 0700, in TMPDIR, or in /tmp if that name is too
+ * long for a socket in it.
+ */
 enum mu_status mu_command_report_begin(
     struct mu_command_report *report, struct mu_why *why);
 

@@ -93,9 +93,9 @@ mu_doctor_check_files(const struct mu_doctor_machine *machine,
 	if (!check_program(target, findings))
 		return;
 	if (target->is_silent)
-		mu_finding_add(findings, MU_WARNING, "files",
+		mu_finding_add(findings, MU_BLOCKER, "files",
 		    "the files of process %d are not read within seconds (a "
-		    "mount that is silent?): names will be missing",
+		    "mount that is silent?): a check would wait for them",
 		    target->pid);
 	check_allocator(target, findings);
 	if (target->mem_error == 0 && !target->is_silent)

@@ -21,7 +21,8 @@
 
 #define CHECKS 3
 
-#define MOVED "another process, or write(2), changed"
+#define BY_OTHERS "another process, or write(2), "
+#define MOVED BY_OTHERS "changed"
 
 static const char *const places[] = { "moving", "moving_twice",
 	"child_of_a_server", "given_back", "written_shared", "written_private",
@@ -207,17 +208,21 @@ static const struct {
 	{ "moved_by_a_child", true, { MOVED, MOVED } },
 	{ "moved_by_writes", true, { MOVED, MOVED } },
 	{ "moved_to_new_pages", true, { MOVED, MOVED } },
-	{ "moved_to_new_pages", false, { MOVED, "were not searched" } },
+	{ "moved_to_new_pages", false, { BY_OTHERS, "were not searched" } },
 	{ "moved_to_new_pages_by_a_child", false,
-	    { MOVED, "were not searched" } },
+	    { BY_OTHERS, "were not searched" } },
+	{ "moved_on", true, { BY_OTHERS, BY_OTHERS } },
+	{ "moved_on", false, { BY_OTHERS, "were not searched" } },
+	{ "moved_on_tagged", true, { BY_OTHERS, BY_OTHERS } },
 };
 
-TEST_LOOP(moved_elsewhere, 0, 10)
+TEST_LOOP(moved_elsewhere, 0, 16)
 {
 	struct mu_check check = {
 		.stop = ways[_i % 2],
 		.timeout_ns = 60ull * 1000 * 1000 * 1000,
 		.max_pause_ns = 10ull * 1000 * 1000 * 1000,
+		.reach.words.tags = (uintptr_t)0xff << 56,
 	};
 	const char *reason = elsewhere[_i / 2].reason[_i % 2];
 	struct mu_report answer;

@@ -92,15 +92,20 @@ check_silent() {
 	pids="$pids $pid"
 	exec 9>"$work/in"
 	await is_ready || fail "not ready"
+	[ -z "$core" ] || "$command" -q --core-out "$core" -p "$pid" >"$work/text" \
+	    2>"$work/err" 9>&-
+	[ -z "$detached" ] || umount -l "$mount"
 	: >"$silent"
 	begin=$(date +%s)
-	timeout -s KILL $late "$command" -q -p "$pid" --timeout=${timeout}s \
-	    >"$work/text" 2>"$work/err" 9>&-
+	timeout -s KILL $late "$command" -q ${core:+--core} "${core:-"-p$pid"}" \
+	    --timeout=${timeout}s >"$work/text" 2>"$work/err" 9>&-
 	expect_status 3 $?
 	took=$(($(date +%s) - begin))
 	[ $took -lt $late ] || fail "took $took s"
-	grep -q 'file systems of its files' "$work/err" ||
+	grep -q 'file systems\{0,1\} .*answers\{0,1\}' "$work/err" ||
 		fail "no cause: $(cat "$work/err")"
+	[ -n "$core" ] || "$command" --doctor="$pid" | grep -q 'would wait for' ||
+		fail "no word of --doctor"
 	rm "$silent"
 	await nothing_left || fail "something is left"
 	"$command" -q -p "$pid" >"$work/text" 2>"$work/err" 9>&-
@@ -115,8 +120,16 @@ expect_status() {
 }
 
 victim=$build/tests/live/victims/victim_alternate
+core= detached=
 name="same user"
 check_silent env
+name="detached mount"
+detached=yes
+check_silent env
+name="core"
+core=$work/core detached=
+check_silent env
+core=
 name="another user"
 # shellcheck disable=SC2086 # words
 check_silent $as_nobody

@@ -271,6 +271,53 @@ moved_to_new_pages_by_a_child(void)
 		}
 }
 
+/*
+ * From page to page, each of which has no data before and none afterwards, with
+ * TAG in the bits that are no address.
+ */
+static void
+moved_on_with(uintptr_t tag)
+{
+	enum { BLOCKS = 64, STEP = 5 };
+	static uintptr_t words[BLOCKS];
+	char *all = mmap(
+	    NULL, WIDE, RW, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	size_t from, to, i, pages = WIDE / PAGE;
+
+	if (all == MAP_FAILED)
+		abort();
+	for (i = 0; i < BLOCKS; i++)
+		words[i] = block_new(24) & ~tag;
+	for (i = 0; i < BLOCKS; i++)
+		((uintptr_t *)all)[i] = ~words[i];
+	if (fork() != 0) {
+		memset(words, 0, sizeof(words));
+		madvise(all, WIDE, MADV_DONTNEED);
+		return;
+	}
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (from = 0;; from = to) {
+		to = (from + STEP) % pages;
+		for (i = 0; i < BLOCKS; i++)
+			((volatile uintptr_t *)(all + to * PAGE))[i] =
+			    ~words[i];
+		if (madvise(all + from * PAGE, PAGE, MADV_REMOVE) != 0)
+			abort();
+	}
+}
+
+static void
+moved_on(void)
+{
+	moved_on_with(0);
+}
+
+static void
+moved_on_tagged(void)
+{
+	moved_on_with((uintptr_t)0x55 << 56);
+}
+
 /* No other process can read secret memory, not even by ptrace. */
 static void
 secret(void)
@@ -591,6 +638,8 @@ static const struct {
 	{ "moved_to_new_pages", moved_to_new_pages, false },
 	{ "moved_to_new_pages_by_a_child", moved_to_new_pages_by_a_child,
 	    false },
+	{ "moved_on", moved_on, false },
+	{ "moved_on_tagged", moved_on_tagged, false },
 	{ "sparse", sparse, false },
 	{ "secret", secret, false },
 	{ "child_of_a_server", child_of_a_server, false },
