@@ -127,8 +127,7 @@ look_by_source(struct looking *looking, const struct mu_mapping *mapping)
 	struct mu_range rest = mapping->range, part;
 	bool found = false;
 
-	if (!looking->asked)
-		looking->unknown |= !source->ask(source->ctx);
+	looking->unknown |= !source->ask(source->ctx, mapping, !looking->asked);
 	looking->asked = true;
 	for (; !found && !looking->unknown &&
 	     source->next(source->ctx, mapping, rest, &part);
@@ -209,16 +208,17 @@ differ_again(const struct looking *looking, uintptr_t before, unsigned *times)
 	return *times > 1;
 }
 
-const char *
+enum mu_status
 mu_moved_since(struct mu_snapshot *snap, const struct mu_blocks *blocks,
-    const struct mu_moved_source *source, struct mu_arena *arena)
+    const struct mu_moved_source *source, struct mu_arena *arena,
+    struct mu_why *why)
 {
 	struct looking *looking = mu_arena_alloc(arena, 1, sizeof(*looking));
 	unsigned round, times = 0;
 	uintptr_t parts;
 
 	if (looking == NULL)
-		return UNKNOWN;
+		return mu_why(why, MU_PARTIAL, UNKNOWN);
 	looking->snap = snap;
 	looking->blocks = blocks;
 	looking->source = source;
@@ -227,20 +227,20 @@ mu_moved_since(struct mu_snapshot *snap, const struct mu_blocks *blocks,
 	for (round = 0; round < ROUNDS; round++) {
 		parts = looking->parts;
 		if (look_everywhere(looking))
-			return MOVED;
+			return mu_why(why, MU_PARTIAL, MOVED);
 		if (round == 0)
 			looking->unknown |= looking->rest == 0;
 		else
 			looking->unknown |=
 			    differ_again(looking, parts, &times);
 		if (looking->unknown)
-			return UNKNOWN;
+			return mu_why(why, MU_PARTIAL, UNKNOWN);
 		if (!looking->any)
-			return NULL;
+			return MU_OK;
 		if (looking->rest > MOST)
 			looking->rest = MOST;
 		if (round + 1 < ROUNDS)
 			mu_sys_sleep_ns(FIRST_NAP_NS << round);
 	}
-	return NULL;
+	return MU_OK;
 }

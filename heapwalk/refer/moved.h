@@ -18,24 +18,25 @@ struct mu_moved_source {
 	struct mu_range except; /* a mapping that is not read */
 
 	/*
-	 * Where a file cannot be opened. Before each round over all mappings,
-	 * if it matters, ASK finds out which pages have data now; false if that
-	 * is not known. NEXT returns the first part of RANGE in MAPPING that
-	 * has. ASK NULL: only the snapshot tells, and not of holes.
+	 * Where the file of MAPPING cannot be opened. ASK finds out which of
+	 * its pages have data now, for the FIRST in each round over all
+	 * mappings also of the others; false if that is not known. NEXT returns
+	 * the first part of RANGE in MAPPING that has. ASK NULL: only the
+	 * snapshot tells, and not of holes.
 	 */
-	bool (*ask)(void *ctx);
+	bool (*ask)(void *ctx, const struct mu_mapping *mapping, bool first);
 	bool (*next)(void *ctx, const struct mu_mapping *mapping,
 	    struct mu_range range, struct mu_range *part);
 	void *ctx;
 };
 
 /*
- * Why an unmarked block may be in use: the shared memory of the process has its
- * address now; none was found in it, and the process had none left to store. Or
- * that is not known. NULL: it has none.
+ * MU_PARTIAL if an unmarked block may be in use, as WHY says: the shared memory
+ * of the process has its address now; none was found in it, and the process had
+ * none left to store. Or that is not known. MU_OK: it has none.
  */
-const char *mu_moved_since(struct mu_snapshot *snap,
+enum mu_status mu_moved_since(struct mu_snapshot *snap,
     const struct mu_blocks *blocks, const struct mu_moved_source *source,
-    struct mu_arena *arena);
+    struct mu_arena *arena, struct mu_why *why);
 
 #endif

@@ -55,8 +55,6 @@ enum mu_status
 mu_doubt_moved(struct mu_check_look *look, const struct mu_moved_source *source,
     struct mu_why *why)
 {
-	const char *moved = mu_moved_since(look->snap,
-	    &look->analysis.search.heap.blocks, source, &look->analysis.tables);
-
-	return moved == NULL ? MU_OK : mu_why(why, MU_PARTIAL, "%s", moved);
+	return mu_moved_since(look->snap, &look->analysis.search.heap.blocks,
+	    source, &look->analysis.tables, why);
 }

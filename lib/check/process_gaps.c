@@ -112,18 +112,22 @@ advise_all(const struct mu_keeper *keeper, char *advice, size_t size)
 /* Shared pages that have data now: see struct mu_moved_source. */
 struct shared_now {
 	struct mu_keeper *keeper;
+	bool known;
 	size_t old, new; /* parts to come */
 };
 
 static bool
-ask_now(void *ctx)
+ask_now(void *ctx, const struct mu_mapping *mapping, bool first)
 {
 	struct shared_now *now = ctx;
-	bool known = mu_keeper_ask(now->keeper);
 
-	now->old = 0;
-	now->new = now->keeper->result.shared.first_new;
-	return known;
+	(void)mapping;
+	if (first) {
+		now->known = mu_keeper_ask(now->keeper);
+		now->old = 0;
+		now->new = now->keeper->result.shared.first_new;
+	}
+	return now->known;
 }
 
 /* The part of RANGE in parts from *AT to END, which are by address. */

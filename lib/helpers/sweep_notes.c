@@ -91,22 +91,38 @@ struct shared_now {
 	struct mu_pages touched; /* of the program */
 };
 
+/*
+ * The image does not share any more what was private: a file in which the
+ * program has its own copies of pages. write(2) may give data to the others.
+ */
 static bool
-ask_now(void *ctx)
+is_known(struct shared_now *now, const struct mu_mapping *mapping)
+{
+	const struct mu_image *image = now->image;
+	struct mu_range part;
+
+	if (image->uncopied.kept[mapping - image->snap.mappings] !=
+	    MU_SHARED_NOWHERE)
+		return true;
+	return mu_pages_next(&now->touched, mapping, mapping->range, &part) &&
+	    mu_range_size(part) == mu_range_size(mapping->range);
+}
+
+static bool
+ask_now(void *ctx, const struct mu_mapping *mapping, bool first)
 {
 	struct shared_now *now = ctx;
 	size_t page_size = now->image->snap.memory.page_size;
 
-	mu_pages_close(&now->pages);
-	mu_pages_open(&now->pages, page_size);
-	mu_pages_of(&now->touched, now->touched.pagemap, page_size);
-	return now->image->uncopied.kept != NULL && now->touched.pagemap >= 0;
+	if (first) {
+		mu_pages_close(&now->pages);
+		mu_pages_open(&now->pages, page_size);
+		mu_pages_of(&now->touched, now->touched.pagemap, page_size);
+	}
+	return now->image->uncopied.kept != NULL && now->touched.pagemap >= 0 &&
+	    is_known(now, mapping);
 }
 
-/*
- * The image does not share any more what was private: a file in which the
- * program has its own copies of pages.
- */
 static bool
 next_now(void *ctx, const struct mu_mapping *mapping, struct mu_range range,
     struct mu_range *part)
@@ -139,7 +155,6 @@ note_moved(struct mu_image *image, struct mu_sweep *sweep)
 		.ctx = &now,
 	};
 	struct mu_search *search = &sweep->search;
-	const char *moved = NULL;
 
 	if (search->status != MU_OK || image->query.references ||
 	    !anything_lost(image, sweep) ||
@@ -149,10 +164,9 @@ note_moved(struct mu_image *image, struct mu_sweep *sweep)
 	source.memory = open_of(source.tid, "mem");
 	now.touched.pagemap = open_of(source.tid, "pagemap");
 	if (source.memory >= 0)
-		moved = mu_moved_since(&image->snap, &search->heap.blocks,
-		    &source, &image->job.arena);
-	if (moved != NULL)
-		search->status = mu_why(&search->why, MU_PARTIAL, "%s", moved);
+		search->status =
+		    mu_moved_since(&image->snap, &search->heap.blocks, &source,
+			&image->job.arena, &search->why);
 	mu_sys_close(&source.memory);
 	mu_pages_close(&now.touched);
 	mu_pages_close(&now.pages);

@@ -25,7 +25,7 @@
  */
 #define DAX_SHARED 0x100
 
-#define SIZE_TRIES 3
+#define COUNT_TRIES 3
 
 struct sharing {
 	pid_t pid, except, self, found;
@@ -62,35 +62,44 @@ write_filter(pid_t pid, int64_t value)
 	mu_sys_close(&fd);
 }
 
-/* Pages that are mapped; 0 for a thread of the kernel. Anyone may read it. */
-static uint64_t
-read_size(pid_t pid)
+/*
+ * How many pages are mapped, in memory, of files and so on. Any process may
+ * read it; a thread of the kernel has none.
+ */
+struct counts {
+	char text[128];
+};
+
+static bool
+read_counts(pid_t pid, struct counts *counts)
 {
 	char path[32];
-	uint64_t value = 0;
 
 	mu_text_format(path, sizeof(path), "/proc/%d/statm", pid);
-	return mu_proc_read_number(path, 10, &value) ? value : 0;
+	return mu_sys_read_file(
+		   AT_FDCWD, path, counts->text, sizeof(counts->text)) > 0 &&
+	    counts->text[0] != '0';
 }
 
 /*
- * False if both differ while ONE stands still. It may map memory all the time,
- * and then nothing is known.
+ * A fork has other counts mostly, as it has not read the same files: false if
+ * they differ while those of ONE stand still. If they never do nothing is
+ * known.
  */
 static bool
-may_have_same_size(pid_t one, pid_t other)
+may_have_same_counts(pid_t one, pid_t other)
 {
-	uint64_t before, size, after = read_size(one);
+	struct counts before, theirs, after;
 	unsigned tries;
 
-	for (tries = 0; tries < SIZE_TRIES; tries++) {
+	if (!read_counts(one, &after))
+		return false;
+	for (tries = 0; tries < COUNT_TRIES; tries++) {
 		before = after;
-		size = read_size(other);
-		after = read_size(one);
-		if (size == 0 || (before == after && size != before))
+		if (!read_counts(other, &theirs) || !read_counts(one, &after))
 			return false;
-		if (size == before || size == after)
-			return true;
+		if (strcmp(before.text, after.text) == 0)
+			return strcmp(theirs.text, after.text) == 0;
 	}
 	return true;
 }
@@ -101,9 +110,8 @@ may_share(const struct sharing *sharing, pid_t other)
 {
 	uint64_t start = mu_proc_start_stack(other);
 
-	if (start == 0)
-		return may_have_same_size(sharing->tid, other);
-	return start == sharing->start_stack;
+	return (start == 0 || start == sharing->start_stack) &&
+	    may_have_same_counts(sharing->tid, other);
 }
 
 static bool

@@ -23,10 +23,11 @@
  *
  * kcmp() tells. Without it (CONFIG_KCMP), for processes of another user, and
  * under a seccomp filter, which might kill the caller for it, files of /proc
- * tell, 20 us per process: a process that began with the same stack (of another
- * user: that has as much memory) shares the memory, or it is a fork. A bit of
- * coredump_filter, which belongs to the memory, is changed for some
- * microseconds to see whether it changes for both.
+ * tell, 20 us per process: one that began with the same stack (which is not
+ * shown of another user's) and has as many pages of each kind shares the
+ * memory, or is a fork. A bit of coredump_filter, which belongs to the memory,
+ * is then changed for some microseconds to see whether it changes for both; a
+ * child that is forked just then keeps it.
  */
 enum mu_status mu_sharer_note(pid_t pid, pid_t except, struct mu_why *why);
 
