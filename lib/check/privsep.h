@@ -29,13 +29,14 @@
 typedef int mu_privsep_work(void *ctx, FILE *out);
 
 /*
- * Do WORK on process TARGET, or on a core (TARGET 0), in a child if necessary. *KEPT and what follows
- * it, up to NULL, are descriptors that the child has, too, perhaps as other
- * numbers, which it finds there; KEPT may be NULL (for a core it keeps all). Returns what WORK returned,
- * with all that it wrote in OUT. Returns -1 with WHY also if the child was
- * killed, perhaps by us: because it waits in the kernel after TIMEOUT_NS, or a
- * minute after twice that time. In the first case it may remain, with what it
- * started, until the file system answers.
+ * Do WORK on process TARGET, or on a core (TARGET 0), in a child if necessary.
+ * *KEPT and what follows it, up to NULL, are descriptors that the child has,
+ * too, perhaps as other numbers, which it finds there; KEPT may be NULL (for a
+ * core it keeps all). Returns what WORK returned, with all that it wrote in
+ * OUT. Returns -1 with WHY also if the child was killed, perhaps by us: because
+ * it waits in the kernel after TIMEOUT_NS, or a minute after twice that time.
+ * In the first case it may remain, with what it started, until the file system
+ * answers.
  */
 int mu_privsep_run(pid_t target, uint64_t timeout_ns, mu_privsep_work *work,
     void *ctx, FILE *out, int *const *kept, struct mu_why *why);

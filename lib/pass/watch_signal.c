@@ -26,8 +26,9 @@
 
 #define SIGSETXID 33 /* glibc's: setxid() sends it to threads that it made */
 
-#define END_NS (10 * MU_NS_PER_SEC) /* for the report, when the program ends \
-				     */
+#define END_NS                                                        \
+	(10 * MU_NS_PER_SEC) /* for the report, when the program ends \
+			      */
 #define STACK_SIZE (((size_t)256 << 10) + MU_STACK_GUARD)
 
 enum { IDLE, RUNNING, RUNNING_AND_ASKED_AGAIN };

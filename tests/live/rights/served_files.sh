@@ -120,16 +120,16 @@ expect_status() {
 }
 
 victim=$build/tests/live/victims/victim_alternate
-core= detached=
+core='' detached=''
 name="same user"
 check_silent env
 name="detached mount"
 detached=yes
 check_silent env
 name="core"
-core=$work/core detached=
+core=$work/core detached=''
 check_silent env
-core=
+core=''
 name="another user"
 # shellcheck disable=SC2086 # words
 check_silent $as_nobody
