@@ -47,8 +47,9 @@ class Memory:
 
     def __init__(self, name):
         library = ctypes.CDLL(name)
-        self._begin = library.memunreachable_test_begin
-        self._begin.argtypes = [ctypes.c_char_p]
+        self._begin = library.memunreachable_test_begin_at
+        self._begin.argtypes = [
+            ctypes.c_char_p, ctypes.c_void_p, ctypes.c_bool]
         self._begin.restype = ctypes.c_bool
         self._end = library.memunreachable_test_end
         self._end.argtypes = []
@@ -57,9 +58,11 @@ class Memory:
         self._lost.argtypes = []
         self._lost.restype = ctypes.c_size_t
 
-    def begin(self, name):
-        _tidy()
-        self._begin(name.encode(errors='replace'))
+    def begin(self, name, is_next=False):
+        """IS_NEXT: only pytest itself ran since the last test was checked."""
+        if not is_next:
+            _tidy()
+        self._begin(name.encode(errors='replace'), None, is_next)
 
     def lost(self, limit=0):
         """What was lost since the test began or the last call, or None."""
@@ -126,6 +129,7 @@ class _Plugin:
     def __init__(self, config):
         self.every = config.getoption('memunreachable')
         self.loaded = None
+        self.is_next = False
 
     @property
     def memory(self):
@@ -151,7 +155,8 @@ class _Plugin:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item):
         if self.limit(item) is not None:
-            self.memory.begin(item.nodeid)
+            self.memory.begin(item.nodeid, self.is_next)
+        self.is_next = False
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item, call):
@@ -163,6 +168,8 @@ class _Plugin:
         if limit is None or call.when != 'call' or call.excinfo is not None:
             return
         text = self.memory.lost(limit)
+        # What a fixture loses at its end is no leak of the next test.
+        self.is_next = getattr(item, 'fixturenames', None) == []
         if text is None:
             return
         path, line, name = item.location

@@ -64,3 +64,29 @@ def test_fixture_loses(memunreachable):
 def test_parameter(size):
     if size:
         lose(size)
+
+
+@pytest.fixture
+def careless():
+    yield
+    lose(24)
+
+
+@pytest.mark.no_leaks
+def test_before_fixture_loses(careless):
+    pass
+
+
+@pytest.mark.no_leaks
+def test_behind_careless_fixture():
+    pass
+
+
+@pytest.mark.no_leaks
+def test_behind_clean_test_loses():
+    lose(24)
+
+
+@pytest.mark.no_leaks
+def test_behind_test_that_lost():
+    pass

@@ -47,7 +47,7 @@ export PYTHONMALLOC=malloc
 run $glue/ends_pytest.py
 ended 'FAILED test_marked_loses' 'FAILED test_above_limit' \
 	'FAILED test_fails_once' 'FAILED test_fixture_loses' \
-	'FAILED test_parameter[24]'
+	'FAILED test_parameter[24]' 'FAILED test_behind_clean_test_loses'
 like "$work/out" 'test_above_limit lost 48 bytes in 2 allocations'
 
 name=stacks
