@@ -218,9 +218,8 @@ no_room(const struct mu_remote_memory *remote, struct mu_why *why)
 		return mu_why(why, MU_ERR_NO_MEMORY,
 		    "no address space for the memory of the process");
 	return mu_why(why, MU_ERR_NO_MEMORY,
-	    "no address space for the %zu TiB that the process has mapped, as a"
-	    " sanitizer does" MU_CURE
-	    "a program with a sanitizer finds its leaks itself",
+	    "no address space for the %zu TiB that the process has mapped" MU_CURE
+	    "if it has a sanitizer, that finds its leaks",
 	    bytes >> 40);
 }
 

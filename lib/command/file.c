@@ -70,7 +70,14 @@ mu_command_file_find(const char *name, const char *search, char *path,
 		if (folder[length] == '\0')
 			break;
 	}
-	return mu_why(why, MU_ERR_ARGUMENT, "cannot run %s: not found in PATH",
+	return mu_why(why, MU_ERR_ARGUMENT,
+	    may_be_run(name)
+		? "cannot run %s: not found in PATH" MU_CURE
+		  "write ./ before the name of a program in this folder"
+		: stat(name, &st) == 0
+		? "cannot run %s: not found in PATH, and the file here is no"
+		  " saved look"
+		: "cannot run %s: not found in PATH",
 	    mu_safe_argument(name).text);
 }
 
