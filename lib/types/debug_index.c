@@ -119,9 +119,10 @@ add_type(struct mu_debug_index *index, Dwarf_Die *die, uint32_t around,
 		index->failed |= index->slots == NULL;
 		return 0;
 	}
-	type.hash =
-	    mu_debug_name_hash(mu_debug_index_text(index, around), name);
-	type.own = mu_debug_name_hash("", name);
+	type.hash = type.own = mu_debug_name_hash("", name);
+	if (mu_debug_index_text(index, around)[0] != '\0')
+		type.hash = mu_debug_name_hash(
+		    mu_debug_index_text(index, around), name);
 	type.ref = mu_die_ref_of(index, die);
 	slot = find_slot(index, type.hash, type.size);
 	if (*slot == 0 && add_text(index, name, &type.name) &&
@@ -270,22 +271,53 @@ find_scope(struct mu_debug_index *index, Dwarf_Die *die, uint32_t *around)
 	free(scopes);
 }
 
+/* Note with what the structure DIE begins, which is known but for that. */
+static void
+index_beginning(struct mu_debug_index *index, Dwarf_Die *die, size_t structure)
+{
+	Dwarf_Die member;
+	uint64_t offset;
+	int tag;
+
+	if (dwarf_child(die, &member) != 0)
+		return;
+	do {
+		tag = dwarf_tag(&member);
+		if (tag != DW_TAG_member && tag != DW_TAG_inheritance)
+			continue;
+		if (mu_entry_member(&member, &offset) && offset != 0)
+			break;
+		add_beginning(index, &member, structure);
+	} while (dwarf_siblingof(&member, &member) == 0);
+}
+
+/* Most units repeat structures that others have. */
 static void
 index_structure(
     struct mu_debug_index *index, Dwarf_Die *die, uint32_t around, int depth)
 {
 	const char *name = dwarf_diename(die);
+	const size_t before = index->num_types;
 	size_t structure = SIZE_MAX;
+	bool known, nested = false;
 
 	if (dwarf_hasattr(die, DW_AT_declaration))
 		return;
 	if (depth == 0 && index->type_unit)
 		find_scope(index, die, &around);
-	if (name != NULL)
+	if (name != NULL) {
 		structure = add_type(index, die, around, name);
-	if (dwarf_haschildren(die) &&
-	    (name == NULL || !mu_entry_has_types(die) ||
-		scope_of(index, around, name, &around)))
+		known = structure > 0 && index->num_types == before;
+		nested = known ? index->types[structure - 1].nested != 0
+			       : mu_entry_has_types(die);
+		if (index->num_types > before)
+			index->types[structure - 1].nested = nested;
+		if (known && !nested) {
+			index_beginning(index, die, structure);
+			return;
+		}
+	}
+	if (!nested || scope_of(index, around, name, &around))
 		index_scope(index, die, around, structure, depth + 1);
 }
 
@@ -429,11 +461,17 @@ compare_hashes(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* qsort() takes as much memory again; entries are mostly in order. */
 static void
 sort(void *list, size_t count, size_t size,
     int (*compare)(const void *, const void *))
 {
-	if (count > 0)
+	size_t i;
+
+	for (i = 1; i < count; i++)
+		if (compare(list + (i - 1) * size, list + i * size) > 0)
+			break;
+	if (i < count)
 		qsort(list, count, size, compare);
 }
 

@@ -33,7 +33,8 @@ struct mu_indexed_type {
 	uint64_t first;  /* hash of the type of its first member; 0: none */
 	uint32_t around; /* text: the namespaces: "shop"; "" */
 	uint32_t name;   /* text; of a structure without one: of its typedef */
-	uint64_t alike;  /* 1: others of its size begin with such a member */
+	uint32_t alike;  /* 1: others of its size begin with such a member */
+	uint32_t nested; /* 1: it has types in it */
 };
 
 /* The entries of one type. */
