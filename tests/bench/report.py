@@ -54,6 +54,33 @@ def goal_table(rows):
     return lines
 
 
+def explain_table(records):
+    """CPU time, and memory of the largest process."""
+    measured = figures.Results(records)
+    shapes = measured.shapes_of("explain.check")
+    if not shapes:
+        return []
+    lines = ["Explaining, CPU time in ms, and MiB of the largest process:", ""]
+    for shape in shapes:
+        ways = ["check"] + sorted({
+            what.split(".")[1] for _, what, _, of, *_ in records
+            if what.startswith("explain.") and of == shape} - {"check"})
+        lines += ["| blocks, %s | %s |" % (shape, " | ".join(ways)),
+                  "|---" * (len(ways) + 1) + "|"]
+        for blocks in measured.blocks_of("explain.check"):
+            cells = []
+            for way in ways:
+                took = measured.get("explain." + way, "ours", shape, blocks)
+                used = measured.get("explain." + way + ".memory", "ours",
+                                    shape, blocks)
+                cells.append("–" if took is None else "%s (%s)" % (
+                    figures.short(took), figures.short(used / 1024)))
+            lines.append("| %s | %s |" % (
+                figures.power(blocks), " | ".join(cells)))
+        lines.append("")
+    return lines
+
+
 def put_between(path, text):
     with open(path) as page:
         before, _, rest = page.read().partition(BEGIN)
@@ -86,6 +113,7 @@ def write(bench):
     lines += pass_table(bench.records, "pass", "Whole pass, ms:")
     lines += pass_table(bench.records, "pass.cpu",
                         "CPU time of the same, ms, of all threads:")
+    lines += explain_table(bench.records)
     lines += goal_table(rows)
     if bench.whole:
         lines[2:2] = ["![whole pass and pause](results/%s.svg)" % bench.name,
