@@ -4,9 +4,11 @@
 #include "heapwalk/graph/references.h"
 #include "heapwalk/heaps/spans.h"
 #include "heapwalk/subject/workers.h"
+#include "mu/sys.h"
 
 #define GROUP 64 /* nodes processed together */
 #define UNIT_GROUPS 256
+#define PAGE_MAX ((size_t)64 << 10) /* the largest page size of Linux */
 #define ALONE_SHARE 8 /* of the lost nodes have no edges: some may be alone */
 
 struct totals {
@@ -390,6 +392,36 @@ compact(struct mu_lost *lost)
 	}
 }
 
+/*
+ * Return the whole pages of COUNT values from AT on to the kernel. The arena
+ * still has them, as zeros.
+ */
+static void
+spare(uint32_t *at, size_t count)
+{
+	size_t size = count * sizeof(*at), skip = -(size_t)at % PAGE_MAX;
+
+	if (size >= skip + PAGE_MAX)
+		mu_sys_wipe(
+		    (char *)at + skip, (size - skip) / PAGE_MAX * PAGE_MAX);
+}
+
+/* Cells are needed for new numbers only, and targets for these cells. */
+static void
+give_back(const struct mu_lost *lost)
+{
+	const struct mu_graph *graph = lost->graph;
+
+	if (lost->cells == NULL)
+		return;
+	spare(&lost->cells[lost->num_nodes],
+	    (size_t)graph->num_nodes - lost->num_nodes);
+	if (lost->num_nodes == 0 && graph->targets != NULL)
+		spare(graph->targets,
+		    graph->taken < graph->capacity ? graph->taken
+						   : graph->capacity);
+}
+
 /* Parents of edges that are not stored. */
 static void
 read_some(void *ctx, unsigned worker)
@@ -419,6 +451,7 @@ fill(struct mu_lost *lost, struct mu_deadline *deadline)
 	if (lost->cells != NULL) {
 		mu_workers_run(workers, count, translate_some, &opening);
 		compact(lost);
+		give_back(lost);
 	}
 	opening.next = 0;
 	if (lost->graph->reads)
@@ -444,8 +477,10 @@ mu_lost_open(
 	    graph->arena, lost->num_nodes, sizeof(*lost->parents));
 	if (lost->parents == NULL)
 		return MU_ERR_NO_MEMORY;
-	if (lost->num_nodes == 0)
+	if (lost->num_nodes == 0) {
+		give_back(lost);
 		return MU_OK;
+	}
 	return fill(lost, deadline) ? MU_OK : MU_ERR_TIMEOUT;
 }
 

@@ -473,4 +473,31 @@ TEST_LOOP(many_spans, 1, 5)
 	munmap(pool, size);
 }
 
+/* What only reachable blocks need is given back: their cells. */
+TEST(cells_of_the_lost)
+{
+	enum { LIVE = 200000, LOST = 1000 };
+	struct mu_deadline deadline = { .ns = FAKE_NO_DEADLINE };
+	uint32_t number, most = 64 << 10; /* bytes of a page, at most */
+	void **last = NULL, **next;
+
+	folding_open_heap(FAKE_SPAN, (size_t)8 << 20);
+	for (number = 0; number < LIVE + LOST; number++, last = next) {
+		next = folding_node(1);
+		next[0] = last;
+	}
+	fake_heap_seal(&folding_heap);
+	ck_assert_int_eq(mu_graph_make(&graph, &folding_heap.blocks, NULL, NULL,
+			     &folding_heap.arena, FAKE_NO_DEADLINE),
+	    MU_OK);
+	for (number = 0; number < LIVE; number++)
+		mu_blocks_mark(&folding_heap.blocks, number);
+	ck_assert_int_eq(mu_lost_open(&lost, &graph, &deadline), MU_OK);
+	ck_assert_uint_eq(lost.num_nodes, LOST);
+	for (number = 1; number < LOST; number++)
+		ck_assert_uint_eq(count_edges(number, NULL), 1);
+	for (number = LOST + most / 4; number < LIVE - most / 4; number++)
+		ck_assert_uint_eq(graph.cells[number], 0);
+}
+
 SUITE(.teardown = folding_teardown);
