@@ -164,10 +164,37 @@ is_of_file(const struct mu_remote_window *window,
 	return mapping != NULL && mapping->inode != 0 && !mapping->shared;
 }
 
+/* True if PAGE may be read along with pages that are OF_FILE. */
+static bool
+can_join(const struct mu_remote_window *window,
+    const struct mu_remote_group *group, size_t page, bool of_file)
+{
+	return page < mu_range_size(group->range) / window->remote->page_size &&
+	    !mu_bit(group->taken, page) &&
+	    is_of_file(window, group, page) == of_file;
+}
+
+/* How many pages are present in a row, from PAGE on or down; at most MOST. */
+static size_t
+count_present(const struct mu_remote_window *window,
+    const struct mu_remote_group *group, size_t page, bool down, size_t most)
+{
+	size_t pages = mu_range_size(group->range) / window->remote->page_size;
+	size_t count = 0;
+
+	/* Below the first page is none: that is a very large number. */
+	while (count < most && page < pages && mu_bit(group->taken, page)) {
+		page += down ? SIZE_MAX : 1;
+		count++;
+	}
+	return count;
+}
+
 /*
- * Choose what to read around PAGE: twice as much as is present before it, up to
- * the next page that is present. To read a page of a file may take as long as
- * its file system likes, so it is not read along with pages of the process.
+ * Choose what to read around PAGE: twice as much as is present before or behind
+ * it (a list whose head is the newest object is read downwards), up to the next
+ * page that is present. To read a page of a file may take as long as its file
+ * system likes, so it is not read along with pages of the process.
  */
 static void
 choose(const struct mu_remote_window *window, struct mu_remote_group *group,
@@ -175,39 +202,34 @@ choose(const struct mu_remote_window *window, struct mu_remote_group *group,
 {
 	size_t size = window->remote->page_size;
 	size_t least = LEAST > size ? LEAST / size : 1;
-	size_t most = window->largest / size, pages, begin = page, end, before;
+	size_t most = window->largest / size, begin = page, end = page + 1;
 	size_t room = (window->size - window->head % window->size) / size;
+	size_t before, after;
 	bool of_file = is_of_file(window, group, page);
 
-	pages = mu_range_size(group->range) / size;
-	while (begin % least != 0 && !mu_bit(group->taken, begin - 1) &&
-	    is_of_file(window, group, begin - 1) == of_file)
+	while (
+	    begin % least != 0 && can_join(window, group, begin - 1, of_file))
 		begin--;
-	for (before = 0; before < most && before < begin &&
-	     mu_bit(group->taken, begin - 1 - before);)
-		before++;
-	end = begin + 2 * before;
-	if (end < begin + least)
-		end = begin + least;
-	if (end > begin + most)
-		end = begin + most;
-	if (end <= page)
-		end = page + 1;
-	if (end > pages)
-		end = pages;
+	while (end % least != 0 && can_join(window, group, end, of_file))
+		end++;
+	before = count_present(window, group, begin - 1, true, most);
+	after = count_present(window, group, end, false, most);
+	while (before >= after && end - begin < 2 * before &&
+	    end - begin < most && can_join(window, group, end, of_file))
+		end++;
+	while (after > before && end - begin < 2 * after &&
+	    end - begin < most && can_join(window, group, begin - 1, of_file))
+		begin--;
 	/* A piece does not wrap around the end of the ring. */
 	if (end - begin > room)
 		begin = page;
 	if (end - begin > room)
 		end = begin + room;
-	for (pages = page; pages < end && !mu_bit(group->taken, pages) &&
-	     is_of_file(window, group, pages) == of_file;)
-		pages++;
 	*piece = (struct mu_remote_piece) {
 		.group = group,
 		.page = begin,
-		.count = pages - begin,
-		.size = (pages - begin) * size,
+		.count = end - begin,
+		.size = (end - begin) * size,
 		.busy = true,
 	};
 }

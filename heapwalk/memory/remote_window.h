@@ -9,11 +9,12 @@
  * subject and maps it in one step, so that other threads see either nothing or
  * all of it. The oldest piece is dropped first.
  *
- * A reader that goes through memory in order gets growing pieces; one that
- * jumps gets small ones. A repeated read gives the same contents, except for
- * memory that the subject shares with others (MAP_SHARED), which may change, as
- * in the image of a sweeper. System calls do not fault: they return EFAULT for
- * memory that is not present, so never pass them a pointer into a view.
+ * A reader that goes through memory in order, upwards or downwards, gets
+ * growing pieces; one that jumps gets small ones. A repeated read gives the
+ * same contents, except for memory that the subject shares with others
+ * (MAP_SHARED), which may change, as in the image of a sweeper. System calls do
+ * not fault: they return EFAULT for memory that is not present, so never pass
+ * them a pointer into a view.
  *
  * Runs in: any.
  */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heapwalk/heaps/blocks_reading.h"
 #include "lib/explain/keyed.h"
 #include "lib/explain/python_owners.h"
 #include "lib/explain/shapes.h"
@@ -522,7 +523,7 @@ mu_live_types_find(struct mu_live_types *live, struct mu_places *places,
 	*live = (struct mu_live_types) { .count = 0 };
 	if (!open_finding(&finding))
 		return MU_ERR_NO_MEMORY;
-	mu_blocks_each(places->blocks, note_class, &finding);
+	mu_blocks_read_each(places->blocks, places->snap, note_class, &finding);
 	if (!deadline->passed)
 		ask_classes(&finding);
 	if (!take_classes(&finding))
@@ -535,7 +536,7 @@ mu_live_types_find(struct mu_live_types *live, struct mu_places *places,
 	note_holders(&finding, held);
 	mu_blocks_each(places->blocks, take_block, &finding);
 	ask(&finding);
-	mu_blocks_each(places->blocks, take_rest, &finding);
+	mu_blocks_read_each(places->blocks, places->snap, take_rest, &finding);
 	doubt_sizes(live);
 	status = mu_typed_walk_on(
 	    typed, live, finding.declared, finding.num_declared, deadline);

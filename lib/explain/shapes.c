@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "heapwalk/heaps/blocks_reading.h"
 #include "heapwalk/subject/saved.h"
 #include "lib/symbolize/kept_names.h"
 #include "lib/types/containers.h"
@@ -450,7 +451,8 @@ mu_shapes_find(struct mu_live_types *live, struct mu_places *places,
 
 	shaping.parts.ctx = &shaping;
 	if (has_python(live))
-		mu_blocks_each(places->blocks, take_object, &shaping);
+		mu_blocks_read_each(
+		    places->blocks, places->snap, take_object, &shaping);
 	shaping.parts.libraries = find_libraries(&shaping);
 	if (shaping.parts.libraries == 0)
 		return;
@@ -462,5 +464,5 @@ mu_shapes_find(struct mu_live_types *live, struct mu_places *places,
 		if (held->words[i].address != 0 &&
 		    !is_declared(&shaping, &held->words[i]))
 			try_word(&shaping, held->words[i].address);
-	mu_blocks_each(places->blocks, try_block, &shaping);
+	mu_blocks_read_each(places->blocks, places->snap, try_block, &shaping);
 }

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "heapwalk/heaps/blocks_reading.h"
+
 #define WORD sizeof(uintptr_t)
 
 struct proving {
@@ -286,7 +288,8 @@ mu_typed_prove(struct mu_typed *typed, const struct mu_live_types *live,
 	struct mu_block block;
 
 	read_held(&proving, held, doubt_other);
-	mu_blocks_each(proving.blocks, contest, &proving);
+	mu_blocks_read_each(
+	    proving.blocks, typed->places->snap, contest, &proving);
 	read_held(&proving, held, prove_same);
 	while (proving.count > 0 && !deadline->passed && !proving.no_memory)
 		if (mu_blocks_at(proving.blocks,

@@ -5,6 +5,7 @@
 
 #include "heapwalk/graph/parts.h"
 #include "heapwalk/graph/references.h"
+#include "heapwalk/heaps/blocks_reading.h"
 #include "heapwalk/heaps/spans.h"
 #include "heapwalk/subject/snapshot.h"
 #include "lib/look/sections.h"
@@ -264,7 +265,7 @@ mu_look_words_put(
 	words->contents = contents;
 	if (!find_runs(words))
 		return false;
-	mu_blocks_each(words->blocks, put_block, words);
+	mu_blocks_read_each(words->blocks, parts->snap, put_block, words);
 	for (i = 0; i < roots->num_ranges; i++)
 		put_written(words, roots->ranges[i].range,
 		    roots->ranges[i].view,

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "heapwalk/heaps/blocks.h"
+#include "heapwalk/heaps/blocks_reading.h"
 #include "heapwalk/heaps/spans.h"
+#include "heapwalk/subject/read_buffer.h"
 #include "tests/support/heaps/fake_heap.h"
 #include "tests/support/suite.h"
 
@@ -385,3 +387,85 @@ TEST_LOOP(random_spans, 0, MU_GRAIN)
 }
 
 SUITE(.setup = blocks_setup, .teardown = blocks_teardown);
+
+#define AREA ((size_t)2 << 20)
+#define PAGE ((size_t)4096)
+
+/* Each word of the subject is its address, that of a view the complement. */
+static uintptr_t subject[AREA / sizeof(uintptr_t)]
+    __attribute__((aligned(4096)));
+static uintptr_t viewed[AREA / sizeof(uintptr_t)];
+static size_t num_reads, num_copies, num_views;
+
+static bool
+copy_subject(struct mu_memory *memory, struct mu_range range, void *buffer)
+{
+	(void)memory;
+	if (mu_range_size(range) == 0)
+		return true;
+	ck_assert_uint_eq(range.begin % PAGE + range.end % PAGE, 0);
+	ck_assert_uint_ge(range.begin, (uintptr_t)subject);
+	ck_assert_uint_le(range.end, (uintptr_t)subject + AREA);
+	memcpy(buffer, (const char *)range.begin, mu_range_size(range));
+	num_reads++;
+	return true;
+}
+
+static bool
+see_words(void *ctx, const struct mu_block *block)
+{
+	const uintptr_t *words = (const void *)block->view;
+	size_t i, count = mu_range_size(block->range) / sizeof(*words);
+	bool copied = words[0] == block->range.begin;
+	uintptr_t address;
+
+	(void)ctx;
+	num_copies += copied;
+	num_views += !copied;
+	for (i = 0; i < count; i++) {
+		address = block->range.begin + i * sizeof(*words);
+		ck_assert_uint_eq(words[i], copied ? address : ~address);
+	}
+	return true;
+}
+
+/* Blocks of 40 bytes in half of the area, a large one, a gap, a last block. */
+static void
+fill_area(void)
+{
+	struct mu_range range = { (uintptr_t)subject,
+		(uintptr_t)subject + AREA };
+	struct mu_span *span =
+	    mu_blocks_add_span(&blocks, range, (const char *)viewed);
+	size_t i;
+
+	for (i = 0; i < AREA / sizeof(uintptr_t); i++) {
+		subject[i] = (uintptr_t)&subject[i];
+		viewed[i] = ~subject[i];
+	}
+	span->tail = 8;
+	for (i = 0; i < AREA / 2; i += 48)
+		fake_set(span, range.begin + i, 40);
+	fake_set(span, range.begin + i, MU_READ_BUFFER + PAGE + 8);
+	fake_set(span, range.end - 48, 40);
+	seal();
+}
+
+TEST(blocks_are_read_in_order)
+{
+	static const struct mu_memory_ops ops = { .read = copy_subject };
+	struct mu_snapshot snap = { .memory = {
+					.ops = &ops, .page_size = PAGE } };
+
+	fill_area();
+	mu_blocks_read_each(&blocks, &snap, see_words, NULL);
+	ck_assert_uint_eq(num_copies + num_views, blocks.count);
+	ck_assert_uint_eq(num_views, 1);
+	ck_assert_uint_le(num_reads, AREA / 2 / MU_READ_BUFFER + 3);
+	/* Memory that is there is not copied. */
+	snap.memory.ops = NULL;
+	num_views = num_reads = 0;
+	mu_blocks_read_each(&blocks, &snap, see_words, NULL);
+	ck_assert_uint_eq(num_views, blocks.count);
+	ck_assert_uint_eq(num_reads, 0);
+}

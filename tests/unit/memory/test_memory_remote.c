@@ -529,6 +529,30 @@ START_TEST(a_little_is_copied)
 	ck_assert_ptr_null(peek(NULL));
 }
 
+/* The pieces that it takes to read all, a page at a time. */
+static size_t
+count_pieces(bool down)
+{
+	const struct mu_remote_window *pieces = &fixture.remote.window;
+	const char *seen = view(fixture.area, PAGES * PAGE);
+	size_t before = pieces->last, i, at;
+
+	for (i = 0; i < PAGES; i++) {
+		at = (down ? PAGES - 1 - i : i) * PAGE;
+		ck_assert_int_eq(seen[at], fixture.area[at]);
+	}
+	return pieces->last - before;
+}
+
+/* A list whose head is the newest object is read from the last page on. */
+START_TEST(pieces_grow_both_ways)
+{
+	size_t up = count_pieces(false), down = count_pieces(true);
+
+	ck_assert_uint_lt(up, PAGES / 6);
+	ck_assert_uint_lt(down, PAGES / 6);
+}
+
 /* A page that cannot be read counts once, however often it is asked for. */
 START_TEST(gone_again)
 {
@@ -633,6 +657,7 @@ main(void)
 	add_both(tcase);
 	tcase_add_loop_test(tcase, readers_share_a_window, 1, 6);
 	tcase_add_test(tcase, a_little_is_copied);
+	tcase_add_test(tcase, pieces_grow_both_ways);
 	tcase_add_test(tcase, gone_again);
 	tcase_add_test_raise_signal(tcase, other_faults_are_fatal, SIGSEGV);
 	tcase_add_test_raise_signal(
