@@ -234,6 +234,7 @@ note(struct mu_explained *out, enum mu_status status, struct mu_places *places,
 	const char *names_note = places->helper.why;
 	bool stripped = has_no_debug_information(places);
 
+	out->cut = status != MU_OK || names_note[0] != '\0';
 	if (status == MU_ERR_NO_MEMORY)
 		mu_text_format(out->note, sizeof(out->note),
 		    "there was no memory to explain more; --max-memory allows"

@@ -175,6 +175,7 @@ struct mu_explained {
 	struct mu_explain wanted;
 	struct mu_arena arena;
 	char note[512]; /* what is missing and why; "": nothing */
+	bool cut;       /* there was no time or memory for all names */
 	size_t live_bytes, live_blocks; /* all blocks in use, lost ones left
 					   out */
 

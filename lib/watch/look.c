@@ -4,10 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heapwalk/subject/classify.h"
 #include "lib/check/privsep.h"
 #include "lib/watch/group_name.h"
 #include "lib/writers/exit_status.h"
 #include "mu/sys.h"
+
+#define PROBABLY "probably "
 
 bool
 mu_watch_look_checked(const struct mu_watch_look *look)
@@ -16,7 +19,19 @@ mu_watch_look_checked(const struct mu_watch_look *look)
 	    look->status == MEMUNREACHABLE_PARTIAL;
 }
 
-/* Groups that have the same name are one. */
+static const char *
+without_doubt(const char *name)
+{
+	return name + (mu_starts_with(name, PROBABLY) ? strlen(PROBABLY) : 0);
+}
+
+bool
+mu_watch_is_named(const char *a, const char *b)
+{
+	return strcmp(without_doubt(a), without_doubt(b)) == 0;
+}
+
+/* Groups that have the same name are one; it is certain if all are. */
 static void
 add_group(struct mu_watch_look *look, const struct mu_watch_group *group)
 {
@@ -26,7 +41,10 @@ add_group(struct mu_watch_look *look, const struct mu_watch_group *group)
 	for (i = 0; i < look->num_groups; i++) {
 		known = &look->groups[i];
 		if (known->kind == group->kind &&
-		    strcmp(known->name, group->name) == 0) {
+		    mu_watch_is_named(known->name, group->name)) {
+			if (mu_starts_with(group->name, PROBABLY))
+				strlcpy(known->name, group->name,
+				    sizeof(known->name));
 			known->bytes += group->bytes;
 			known->blocks += group->blocks;
 			known->stale_bytes += group->stale_bytes;
@@ -68,7 +86,8 @@ add_live(struct mu_watch_look *look, const struct mu_explained *explained)
 
 	if (explained == NULL)
 		return;
-	look->typed = explained->num_in_use > 0 || look->live_blocks == 0;
+	if (explained->num_in_use > 0 || look->live_blocks == 0)
+		look->typed = explained->cut ? MU_TYPED_PARTLY : MU_TYPED;
 	for (i = 0; i < explained->num_in_use; i++) {
 		in_use = &explained->in_use[i];
 		mu_watch_name_live(group.name, in_use);
@@ -146,7 +165,7 @@ is_sound(struct mu_watch_look *look)
 {
 	size_t i;
 
-	if (look->num_groups > MU_WATCH_GROUPS)
+	if (look->num_groups > MU_WATCH_GROUPS || look->typed > MU_TYPED)
 		return false;
 	look->program[sizeof(look->program) - 1] = '\0';
 	look->reason[sizeof(look->reason) - 1] = '\0';

@@ -21,6 +21,13 @@ enum mu_watch_kind {
 	MU_WATCH_KINDS
 };
 
+/* What is known of the groups of live blocks, and of what holds them. */
+enum mu_watch_typed {
+	MU_TYPED_NOT,
+	MU_TYPED_PARTLY, /* there was no time or memory for all of them */
+	MU_TYPED
+};
+
 struct mu_watch_group {
 	char name[MU_WATCH_NAME]; /* the same in each look: no address */
 	enum mu_watch_kind kind;
@@ -49,13 +56,19 @@ struct mu_watch_look {
 	uint64_t live_blocks, lost_blocks;
 	uint64_t
 	    stale; /* bytes of live groups that have not changed for long */
-	unsigned typed; /* not 0: groups of kind LIVE are known */
+	enum mu_watch_typed typed;
 	size_t num_groups;
 	struct mu_watch_group groups[MU_WATCH_GROUPS];
 };
 
 /* True if the heap was checked. */
 bool mu_watch_look_checked(const struct mu_watch_look *look);
+
+/*
+ * True if A and B name one group: a type that one look proves is probable in
+ * the next one, when an old word says something else.
+ */
+bool mu_watch_is_named(const char *a, const char *b);
 
 /* Fill in what REPORT says. */
 void mu_watch_look_fill(

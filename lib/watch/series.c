@@ -39,7 +39,7 @@ mu_series_find(
 
 	for (i = 0; i < series->num_lines; i++)
 		if (series->lines[i].kind == kind &&
-		    strcmp(series->lines[i].name, name) == 0)
+		    mu_watch_is_named(series->lines[i].name, name))
 			return &series->lines[i];
 	return NULL;
 }
@@ -94,28 +94,50 @@ fill_before(struct mu_series_line *line, size_t place)
 	}
 }
 
+/* What is not proven in each look is not certain. */
+static void
+take_doubt(struct mu_series_line *line, const struct mu_watch_group *group)
+{
+	if (strlen(group->name) > strlen(line->name))
+		strlcpy(line->name, group->name, sizeof(line->name));
+}
+
+/*
+ * Where a look lacks types that earlier ones had, its groups have other names:
+ * they are as they were.
+ */
 static void
 add_groups(
     struct mu_series *series, const struct mu_watch_look *look, size_t place)
 {
+	bool typed =
+	    look->typed != MU_TYPED_NOT && look->typed >= series->typed;
+	const struct mu_watch_group *group = look->groups;
 	struct mu_series_line *line;
+	bool added;
 	size_t i;
 
 	for (i = 0; i < series->num_lines; i++)
-		fill_line(&series->lines[i], place, look->typed != 0);
-	for (i = 0; i < look->num_groups; i++) {
+		fill_line(&series->lines[i], place, typed);
+	for (i = 0; i < look->num_groups; i++, group++) {
+		if (group->kind != MU_WATCH_LOST && !typed)
+			continue;
 		line = (struct mu_series_line *)mu_series_find(
-		    series, look->groups[i].kind, look->groups[i].name);
-		if (line == NULL)
-			line = new_line(series, &look->groups[i], place);
+		    series, group->kind, group->name);
+		added = line == NULL;
+		if (added)
+			line = new_line(series, group, place);
 		if (line == NULL)
 			continue;
-		line->values[place] = look->groups[i].bytes;
-		line->blocks[place] = look->groups[i].blocks;
-		if (line->kind != MU_WATCH_LOST && !series->typed)
+		take_doubt(line, group);
+		line->values[place] = group->bytes;
+		line->blocks[place] = group->blocks;
+		if (added && line->kind != MU_WATCH_LOST &&
+		    series->typed < look->typed)
 			fill_before(line, place);
 	}
-	series->typed |= look->typed != 0;
+	if (typed)
+		series->typed = look->typed;
 }
 
 static int

@@ -190,7 +190,7 @@ add_group(enum mu_watch_kind kind, const char *name, uint64_t bytes)
 	group->bytes = bytes;
 	group->blocks = bytes / 100;
 	if (kind == MU_WATCH_LIVE)
-		look.typed = 1;
+		look.typed = MU_TYPED;
 }
 
 static void
@@ -252,6 +252,50 @@ TEST(leak_by_name)
 	    "  8 looks in 420.00 s\n"
 	    "  lost  +2.7 MiB/h  94 %  Session (handle at served.c:16)\n"
 	    "  lost  +175.8 KiB/h  6 %  blocks of 48 bytes\n");
+}
+
+/* A list of sessions that grows; the first COUNT looks name it so, then so. */
+static void
+fill_renamed(const char *first, const char *then, size_t count,
+    enum mu_watch_typed typed)
+{
+	size_t i;
+
+	begin();
+	for (i = 0; i < 8; i++) {
+		new_look(i, (1 << 20) + 50000 * i, 0, 0);
+		add_group(
+		    MU_WATCH_LIVE, i < count ? first : then, 40000 + 50000 * i);
+		look.typed = i < count ? MU_TYPED : typed;
+		mu_series_add(&series, &look);
+	}
+	judge();
+}
+
+TEST(growth_of_what_is_sometimes_proven)
+{
+	size_t i;
+
+	for (i = 0; i <= 8; i++) {
+		fill_renamed("Session", "probably Session", i, MU_TYPED);
+		ck_assert_int_eq(result.verdict, MEMUNREACHABLE_VERDICT_GROWTH);
+		ck_assert_uint_eq(result.num_growing, 1);
+		ck_assert_str_eq(result.growing[0].name,
+		    i == 8 ? "Session" : "probably Session");
+		ck_assert_double_eq(result.growing[0].share, 1);
+	}
+}
+
+/* What had no time for names says nothing of groups. */
+TEST(growth_of_what_sometimes_has_no_name)
+{
+	fill_renamed("Session", "blocks of 48 bytes", 7, MU_TYPED_PARTLY);
+	ck_assert_uint_eq(result.num_growing, 1);
+	ck_assert_str_eq(result.growing[0].name, "Session");
+	/* From the first look on: there is nothing better. */
+	fill_renamed("", "blocks of 48 bytes", 0, MU_TYPED_PARTLY);
+	ck_assert_uint_eq(result.num_growing, 1);
+	ck_assert_str_eq(result.growing[0].name, "blocks of 48 bytes");
 }
 
 TEST(growth_by_name)
@@ -483,7 +527,7 @@ TEST(rounds_from_an_empty_heap)
 
 	begin();
 	new_look(0, 0, 0, 0);
-	look.typed = 0;
+	look.typed = MU_TYPED_NOT;
 	mu_watch_look_fill(&look, &report);
 	mu_series_add(&series, &look);
 	for (i = 1; i < 4; i++) {
