@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/explain/holdings.h"
 #include "lib/explain/keyed.h"
 #include "mu/hash.h"
 #include "mu/sort.h"
@@ -10,8 +11,9 @@
 #define WORD sizeof(uintptr_t)
 #define PATHS ((size_t)1 << 12)
 #define SHOWN ((size_t)128)
-#define NAME_SIZE 160 /* bytes of a path */
-#define LEAST 8       /* elements; fewer are no collection */
+#define NAME_SIZE 160         /* bytes of a path */
+#define LEAST 8               /* elements; fewer are no collection */
+#define HOLDINGS ((size_t)32) /* words that hold what has no path */
 
 _Static_assert(PATHS < UINT16_MAX, "path of a block");
 
@@ -258,6 +260,15 @@ visit_block(struct collecting *collecting, const struct held_block *held)
 	}
 }
 
+/* A local may have a value that it had before. */
+static const char *
+name_local(const struct mu_typed_variable *variable, char *name)
+{
+	snprintf(name, NAME_SIZE, "probably %s(): %s", variable->function,
+	    variable->name == NULL ? "?" : variable->name);
+	return name;
+}
+
 static void
 visit_variable(
     struct collecting *collecting, const struct mu_typed_variable *variable)
@@ -265,15 +276,17 @@ visit_variable(
 	const struct mu_declared *declared = mu_declared_types_known(
 	    &collecting->explaining->typed.types, variable->type);
 	const struct mu_snapshot *snap = collecting->explaining->snap;
+	char name[NAME_SIZE];
 	struct held_block held;
 	const char *view;
 	uint32_t path;
 
-	if (variable->local || variable->reference || declared == NULL ||
-	    declared->size == 0)
+	if (variable->reference || declared == NULL || declared->size == 0)
 		return;
 	view = mu_snapshot_view(snap, variable->range.begin, declared->size);
-	path = path_of(collecting, 0, variable->name);
+	path = variable->function == NULL
+	    ? path_of(collecting, 0, variable->name)
+	    : path_of(collecting, 0, name_local(variable, name));
 	if (view == NULL || path == 0)
 		return;
 	follow_all(collecting, path, declared, view, declared->size);
@@ -282,6 +295,20 @@ visit_variable(
 		held = collecting->stack[--collecting->count];
 		visit_block(collecting, &held);
 	}
+}
+
+/* What both lead to is of a variable that is no local. */
+static void
+visit_variables(struct collecting *collecting, bool local)
+{
+	const struct mu_typed *typed = &collecting->explaining->typed;
+	size_t i;
+
+	for (i = 0; i < typed->count && !collecting->no_memory &&
+	     !collecting->explaining->deadline.passed;
+	     i++)
+		if ((typed->variables[i].function != NULL) == local)
+			visit_variable(collecting, &typed->variables[i]);
 }
 
 /* "cache.sessions"; what is part of a path has its name; false: too long. */
@@ -334,18 +361,20 @@ add_up(const struct collecting *collecting, struct mu_collection *all)
 	}
 }
 
-static bool
+static enum mu_status
 take_paths(struct collecting *collecting)
 {
 	struct mu_explained *out = collecting->explaining->out;
 	struct mu_collection *all;
 	char name[NAME_SIZE];
+	enum mu_status status;
 	size_t count = 0;
 	uint32_t i;
 
-	all = mu_arena_alloc(&out->arena, collecting->num_paths, sizeof(*all));
+	all = mu_arena_alloc(
+	    &out->arena, collecting->num_paths + HOLDINGS, sizeof(*all));
 	if (all == NULL)
-		return false;
+		return MU_ERR_NO_MEMORY;
 	add_up(collecting, all);
 	for (i = 1; i < collecting->num_paths; i++) {
 		if (all[i].elements < LEAST || !full_name(collecting, i, name))
@@ -354,13 +383,15 @@ take_paths(struct collecting *collecting)
 		all[count].name =
 		    mu_places_keep(&collecting->explaining->places, name);
 		if (all[count++].name == NULL)
-			return false;
+			return MU_ERR_NO_MEMORY;
 	}
+	status = mu_holdings_add(collecting->explaining, collecting->of, all,
+	    &count, count + HOLDINGS);
 	if (count > 0)
 		mu_sort(all, count, sizeof(*all), compare);
 	out->collections = all;
 	out->num_collections = count < SHOWN ? count : SHOWN;
-	return true;
+	return status;
 }
 
 enum mu_status
@@ -375,8 +406,6 @@ mu_collections_explain(struct mu_explaining *explaining)
 		    .first = PATHS * 2,
 		    .most = PATHS },
 	};
-	const struct mu_typed *typed = &explaining->typed;
-	size_t i;
 
 	collecting.of = mu_arena_alloc_table(collecting.arena,
 	    collecting.blocks->count + 1, sizeof(*collecting.of));
@@ -386,13 +415,10 @@ mu_collections_explain(struct mu_explaining *explaining)
 		return MU_ERR_NO_MEMORY;
 	collecting.paths[collecting.num_paths++] =
 	    (struct path) { .parent = 0 };
-	for (i = 0; i < typed->count && !collecting.no_memory &&
-	     !explaining->deadline.passed;
-	     i++)
-		visit_variable(&collecting, &typed->variables[i]);
+	visit_variables(&collecting, false);
+	visit_variables(&collecting, true);
 	if (explaining->deadline.passed)
 		return MU_ERR_TIMEOUT;
-	if (collecting.no_memory || !take_paths(&collecting))
-		return MU_ERR_NO_MEMORY;
-	return MU_OK;
+	return collecting.no_memory ? MU_ERR_NO_MEMORY
+				    : take_paths(&collecting);
 }

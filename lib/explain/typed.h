@@ -11,7 +11,8 @@ struct mu_typed_variable {
 	const char *module; /* of a thread-local one of a library; or NULL */
 	mu_declared_id type;
 	bool reference;
-	bool local; /* of a function: it may not have a value yet */
+	/* That it is a local of: it may not have a value yet; or NULL. */
+	const char *function;
 };
 
 /* What typed words say of a block. */

@@ -137,7 +137,7 @@ variable_says_of(const struct proving *proving, uintptr_t address,
 	else if (variable->type == type->id)
 		says = THE_SAME;
 	/* A local one may not have a value yet; it proves nothing. */
-	return variable->local && says == THE_SAME ? NOTHING : says;
+	return variable->function != NULL && says == THE_SAME ? NOTHING : says;
 }
 
 /*

@@ -12,7 +12,7 @@
 
 static void
 add_variable(struct mu_typed *typed, const struct mu_declared_field *field,
-    uintptr_t address, uint64_t size, bool local)
+    uintptr_t address, uint64_t size, const char *function)
 {
 	if (!mu_arena_room(typed->places->tables, typed->variables,
 		typed->count, typed->max, 256)) {
@@ -24,7 +24,7 @@ add_variable(struct mu_typed *typed, const struct mu_declared_field *field,
 		.name = field->name,
 		.type = field->type,
 		.reference = field->reference,
-		.local = local,
+		.function = function,
 	};
 }
 
@@ -52,7 +52,7 @@ ask_some(
 		if (declared != NULL && declared->num_fields == 1)
 			add_variable(typed, &declared->fields[0],
 			    (uintptr_t)declared->fields[0].offset,
-			    declared->size, false);
+			    declared->size, NULL);
 	}
 }
 
@@ -96,7 +96,7 @@ add_thread(struct mu_typed *typed, const struct mu_declared *declared,
 		field = &declared->fields[i];
 		before = typed->count;
 		add_variable(
-		    typed, field, base + (uintptr_t)field->offset, 0, false);
+		    typed, field, base + (uintptr_t)field->offset, 0, NULL);
 		if (typed->count > before)
 			typed->variables[before].module = module;
 	}
@@ -149,7 +149,10 @@ add_local(void *ctx, const struct mu_frame_place *frame)
 		.declared = MU_DECLARED_LOCALS,
 	};
 	struct mu_symbol_answer answer = { .given = false };
+	const char *name = mu_symbol_function(frame->symbol, 0);
 	const struct mu_declared_field *field;
+	const char *function =
+	    mu_places_keep(places, name == NULL ? "?" : name);
 	uintptr_t bases[MU_FROM_KINDS] = { [MU_FROM_CFA] = frame->cfa,
 		[MU_FROM_FP] = frame->fp,
 		[MU_FROM_SP] = frame->sp };
@@ -157,13 +160,14 @@ add_local(void *ctx, const struct mu_frame_place *frame)
 
 	mu_symbol_helper_ask(
 	    &places->helper, &question, &answer, 1, places->deadline_ns);
-	for (i = 0; answer.declared != NULL && i < answer.declared->num_fields;
+	for (i = 0; function != NULL && answer.declared != NULL &&
+	     i < answer.declared->num_fields;
 	     i++) {
 		field = &answer.declared->fields[i];
 		if (bases[field->from] != 0 && field->from != MU_FROM_REGISTER)
 			add_variable(typed, field,
 			    bases[field->from] + (uintptr_t)field->offset, 0,
-			    true);
+			    function);
 	}
 	return typed->count < LOCALS_MAX && !typed->no_memory;
 }

@@ -384,7 +384,7 @@ push_variables(struct walk *walk, bool local)
 	size_t i;
 
 	for (i = 0; i < walk->typed->count; i++)
-		if (walk->typed->variables[i].local == local)
+		if ((walk->typed->variables[i].function != NULL) == local)
 			push(walk,
 			    (struct object) { .block = (uint32_t)i,
 				.variable = true,

@@ -1,6 +1,7 @@
 #!/bin/sh
 # The verdict of memunreachable watch names what a variable holds that grows, by
-# path, and how many elements come in an hour; and JSON tells the same.
+# path, and how many elements come in an hour; and JSON tells the same. Where
+# nothing is declared it says where in a module, or which thread.
 set -u
 . tests/support/script_setup.sh
 command=$build/memunreachable
@@ -75,5 +76,22 @@ for compiler in "g++ -g -O1" "clang++ -g -O1"; do
 	watch_program "$work/cache"
 	grows g_cache.sessions 90
 done
+name="local" out=$work/out
+gcc -g -o "$work/local" $source/plain.c || fail "not compiled"
+watch_program "$work/local"
+grows 'probably main(): head' 90
+name="stripped, local"
+strip "$work/local"
+watch_program "$work/local"
+grows "probably the stack of thread 'local'" 90
+name="symbols"
+gcc -DSTATIC -o "$work/static" $source/plain.c || fail "not compiled"
+watch_program "$work/static"
+grows head 90
+name="stripped"
+offset=$(nm "$work/static" | awk '$3 == "head" { sub(/^0*/, "", $1); print $1 }')
+strip "$work/static"
+watch_program "$work/static"
+grows "static+0x$offset" 90
 
 [ "$failures" -eq 0 ]
