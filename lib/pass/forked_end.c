@@ -7,6 +7,7 @@
 #include "lib/state/answer_file.h"
 #include "lib/state/libc_own.h"
 #include "lib/state/library.h"
+#include "lib/state/log_sink.h"
 #include "mu/sys.h"
 #include "ptrace/live/task_list.h"
 #include "ptrace/live/tracer_stop.h"
@@ -52,22 +53,39 @@ await_close(int fd)
 	while ((ready == 0 || ready == -EINTR) && mu_sys_now_ns() < end_ns);
 }
 
-/* The command sees by the socket who asks, and closes it. */
-static void
+/*
+ * The command sees by the socket who asks, and closes it. Returns 0 or -errno,
+ * as after chroot(), or without a descriptor.
+ */
+static long
 ask(const char *path)
 {
 	struct sockaddr_un place = { .sun_family = AF_UNIX };
+	long error;
 	int fd;
 
 	if (mu_text_format(place.sun_path, sizeof(place.sun_path),
 		"%s" MU_ANSWER_ASK, path) >= sizeof(place.sun_path))
-		return;
+		return -ENAMETOOLONG;
 	fd = (int)mu_sys3(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
-		return;
-	if (mu_sys3(SYS_connect, fd, (long)&place, sizeof(place)) == 0)
+		return fd;
+	error = mu_sys3(SYS_connect, fd, (long)&place, sizeof(place));
+	if (error == 0)
 		await_close(fd);
 	mu_sys_close(&fd);
+	return error;
+}
+
+/* A process that outlives the command has no one to ask. */
+static void
+complain(pid_t tracer, long error)
+{
+	if (error != 0 && mu_sys2(SYS_kill, tracer, 0) != -ESRCH)
+		mu_log_sink_line(MU_LOG_ERROR,
+		    "process %d is not checked at its end: memunreachable, in"
+		    " process %d, cannot be reached (errno %d)",
+		    mu_sys_getpid(), tracer, (int)-error);
 }
 
 void
@@ -83,7 +101,7 @@ mu_forked_end_ask(void)
 	    !mu_filters_permit(&mu_library.filters, false) ||
 	    forked->pid != mu_sys_getpid())
 		return;
-	ask(options->answer_path);
+	complain((pid_t)options->tracer, ask(options->answer_path));
 	if (!mu_is_traced_by((pid_t)options->tracer))
 		return;
 	options->only_pid = (size_t)forked->pid;

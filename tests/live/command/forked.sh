@@ -11,6 +11,7 @@ cat >"$work/forks.c" <<'END'
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -63,6 +64,8 @@ end_child(void)
 	}
 	if (strcmp(how, "other user") == 0 && setresuid(1, 1, 1) != 0)
 		exit(9);
+	if (strcmp(how, "no descriptor") == 0)
+		setrlimit(RLIMIT_NOFILE, &(struct rlimit) { 0, 0 });
 	if (strcmp(how, "threads") == 0)
 		start_holder();
 	if (strcmp(how, "a child") == 0) {
@@ -132,6 +135,12 @@ for how in exit _exit quick_exit threads; do
 	lost '5 0' $how
 done
 lost '5 0' 'a child'
+# Too long for a socket's name.
+long=$work/$(printf '%0100d' 0)
+mkdir "$long"
+TMPDIR=$long lost '5 0' exit
+kept '5 0' 'no descriptor'
+like "$err" 'is not checked at its end: memunreachable, in .* cannot be reached'
 lost '5 0' exit 40
 [ "$(grep -c ' 24 bytes in 1 allocation unreachable out of ' "$err")" -eq 40 ] ||
 	fail "not each of 40 children at once"
