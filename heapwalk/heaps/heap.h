@@ -62,6 +62,10 @@ struct mu_heap_member {
 	const struct mu_heap_ops *ops;
 	void *state;            /* for the back end */
 	unsigned inferred_from; /* see struct mu_heap */
+
+	/* Those of the subject that were found so far. */
+	const struct mu_heap_member *others;
+	size_t num_others;
 };
 
 /* What a word inside a block is, in the view of that block's allocator. */
@@ -99,9 +103,14 @@ struct mu_heap_ops {
 	 */
 	const char *(*other_file)(const struct mu_snapshot *snap);
 
+	/* True if the allocator that was found is in the file of MAPPING. */
+	bool (*has_file)(const struct mu_heap_member *member,
+	    const struct mu_mapping *mapping);
+
 	/*
 	 * Find the allocator. Needs of SNAP: mappings, memory, release, the
-	 * program's registered heaps. MEMBER, zero except for its ops, receives
+	 * program's registered heaps. MEMBER, zero except for its ops and the
+	 * others, receives
 	 * a state that lives as long as ARENA, or none if the subject does not
 	 * have this allocator. MU_ERR_FOREIGN_ALLOCATOR: another allocator is
 	 * in its place. Any other status: it cannot be read, and WHY says why.

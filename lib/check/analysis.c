@@ -248,8 +248,10 @@ mu_analysis_run(struct mu_analysis *analysis, struct mu_snapshot *snap,
 static void
 name_allocator(const struct mu_search *search, struct mu_report *answer)
 {
+	const struct mu_blocks *blocks = &search->heap.blocks;
 	const struct mu_snapshot *snap = search->snap;
 	struct mu_heap_releases known;
+	size_t i, used;
 
 	if (snap->glibc_inferred &&
 	    mu_heaps_supports(snap->glibc_major, snap->glibc_minor, &known) &&
@@ -259,6 +261,14 @@ name_allocator(const struct mu_search *search, struct mu_report *answer)
 	else
 		snprintf(answer->allocator, sizeof(answer->allocator),
 		    "glibc %u.%u", snap->glibc_major, snap->glibc_minor);
+	/* Others that were read beside it, or in its place. */
+	for (i = 0; i < blocks->num_heaps; i++) {
+		used = strlen(answer->allocator);
+		if (blocks->heaps[i].ops->has_file != NULL)
+			snprintf(answer->allocator + used,
+			    sizeof(answer->allocator) - used, ", %s",
+			    blocks->heaps[i].ops->name);
+	}
 }
 
 /*

@@ -1,6 +1,8 @@
 /*
  * --doctor: can the process's heap be read, and its addresses be named? Pure.
  */
+#include <string.h>
+
 #include "heapwalk/heaps/table/table.h"
 #include "lib/doctor/facts.h"
 #include "lib/doctor/findings.h"
@@ -50,7 +52,12 @@ static void
 check_allocator(
     const struct mu_doctor_target *target, struct mu_findings *findings)
 {
-	if (target->allocator[0] != '\0')
+	if (strncmp(target->allocator, "libjemalloc", 11) == 0)
+		mu_finding_add(findings, MU_WARNING, "allocator",
+		    "process %d has jemalloc (%s), which is read from outside"
+		    " only, and only if it is release 5.3.0",
+		    target->pid, target->allocator);
+	else if (target->allocator[0] != '\0')
 		mu_finding_add(findings, MU_BLOCKER, "allocator",
 		    "process %d has another allocator (%s), whose blocks are "
 		    "not checked; run it without that",

@@ -20,7 +20,7 @@ struct mu_report {
 	/* the subject */
 	pid_t pid;          /* 0: not known */
 	char program[256];  /* path of the executable, or its name */
-	char allocator[64]; /* "glibc 2.36", "jemalloc", "": unknown */
+	char allocator[64]; /* "glibc 2.36, jemalloc"; "": unknown */
 	const char *stop;   /* "fork", "read", "core", "exit", "ptrace",
 			       "signal", "" */
 	bool is_static;     /* no recorder can be preloaded into it */

@@ -37,9 +37,10 @@ can_be_without_heap(const struct mu_snapshot *snap)
 /* FINDS is NULL if there is an initialised main_arena that was never used. */
 static enum mu_status
 nothing_found(const struct mu_glibc_finds *finds,
-    const struct mu_snapshot *snap, struct mu_why *why)
+    const struct mu_heap_member *member, const struct mu_snapshot *snap,
+    struct mu_why *why)
 {
-	enum mu_status status = mu_glibc_foreign_refuse(snap, why);
+	enum mu_status status = mu_glibc_foreign_refuse(snap, member, why);
 
 	if (status != MU_OK)
 		return status;
@@ -50,7 +51,7 @@ nothing_found(const struct mu_glibc_finds *finds,
 	/* malloc is glibc's and was never called. */
 	if (snap->malloc_address == 0 && !can_be_without_heap(snap) &&
 	    mu_malloc_has_other(snap))
-		return mu_glibc_foreign_name(snap, why);
+		return mu_glibc_foreign_name(snap, member, why);
 	return MU_OK;
 }
 
@@ -175,8 +176,8 @@ check_inferred(const struct mu_glibc *glibc, const struct mu_snapshot *snap,
 }
 
 static enum mu_status
-find(struct mu_glibc *out, const struct mu_snapshot *snap,
-    struct mu_arena *arena, struct mu_why *why)
+find(struct mu_glibc *out, const struct mu_heap_member *member,
+    const struct mu_snapshot *snap, struct mu_arena *arena, struct mu_why *why)
 {
 	struct mu_glibc_finds finds;
 	enum mu_status status;
@@ -188,7 +189,7 @@ find(struct mu_glibc *out, const struct mu_snapshot *snap,
 		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
 		    "no main_arena with an mp_ beside it");
 	if (finds.num_arenas == 0)
-		return nothing_found(&finds, snap, why);
+		return nothing_found(&finds, member, snap, why);
 	if (finds.num_arenas > 1 || finds.num_pars != 1)
 		return mu_why(why, MU_ERR_HEAP_INCONSISTENT,
 		    "libc's data has %zu places like main_arena and %zu like "
@@ -201,7 +202,7 @@ find(struct mu_glibc *out, const struct mu_snapshot *snap,
 	if (status == MU_OK)
 		status = follow_ring(out, snap, arena, why);
 	if (status == MU_OK && is_never_used(out, snap))
-		return nothing_found(NULL, snap, why);
+		return nothing_found(NULL, member, snap, why);
 	return status;
 }
 
@@ -225,8 +226,8 @@ mu_glibc_not_inferred(const struct mu_glibc *glibc,
 }
 
 enum mu_status
-mu_glibc_find(struct mu_glibc *out, const struct mu_snapshot *snap,
-    struct mu_arena *arena, struct mu_why *why)
+mu_glibc_find(struct mu_glibc *out, const struct mu_heap_member *member,
+    const struct mu_snapshot *snap, struct mu_arena *arena, struct mu_why *why)
 {
 	unsigned major = snap->glibc_major, minor = snap->glibc_minor;
 	enum mu_status status;
@@ -240,7 +241,7 @@ mu_glibc_find(struct mu_glibc *out, const struct mu_snapshot *snap,
 		out->layout =
 		    mu_glibc_layout_nearest(major, minor, &out->inferred_from);
 	if (out->layout == NULL) {
-		status = mu_glibc_foreign_refuse(snap, why);
+		status = mu_glibc_foreign_refuse(snap, member, why);
 		return status != MU_OK
 		    ? status
 		    : mu_why(why, MU_ERR_UNKNOWN_GLIBC,
@@ -248,12 +249,12 @@ mu_glibc_find(struct mu_glibc *out, const struct mu_snapshot *snap,
 			  "checked",
 			  major, minor);
 	}
-	status = find(out, snap, arena, why);
+	status = find(out, member, snap, arena, why);
 	if (status == MU_OK && out->inferred_from != 0)
 		status = check_inferred(out, snap, why);
 	if (status == MU_OK ||
 	    (status == MU_ERR_FOREIGN_ALLOCATOR &&
-		mu_glibc_foreign_refuse(snap, NULL) != MU_OK))
+		mu_glibc_foreign_refuse(snap, member, NULL) != MU_OK))
 		return status;
 	return mu_glibc_not_inferred(out, snap, status, why);
 }

@@ -7,6 +7,7 @@
 #define HEAPWALK_HEAPS_GLIBC_ARENA_H
 
 #include "heapwalk/heaps/glibc/layout.h"
+#include "heapwalk/heaps/heap.h"
 #include "heapwalk/subject/snapshot.h"
 #include "mu/arena.h"
 #include "mu/status.h"
@@ -63,7 +64,8 @@ mu_glibc_has_arena(const struct mu_glibc *glibc, uintptr_t address)
  * malloc in use. MU_ERR_HEAP_INCONSISTENT: it does, but a rule is broken.
  */
 enum mu_status mu_glibc_find(struct mu_glibc *out,
-    const struct mu_snapshot *snap, struct mu_arena *arena, struct mu_why *why);
+    const struct mu_heap_member *member, const struct mu_snapshot *snap,
+    struct mu_arena *arena, struct mu_why *why);
 
 /*
  * If the layout was inferred, add to WHY that this may be the cause, and return

@@ -46,23 +46,48 @@ is_allocator_file(const char *name)
 	return false;
 }
 
-const char *
-mu_glibc_foreign_file(const struct mu_snapshot *snap)
+/* True if MAPPING is of the file of an allocator that is read. */
+static bool
+is_read(const struct mu_heap_member *glibc, const struct mu_mapping *mapping)
+{
+	const struct mu_heap_member *other;
+	size_t i;
+
+	for (i = 0; glibc != NULL && i < glibc->num_others; i++) {
+		other = &glibc->others[i];
+		if (other->ops->has_file != NULL &&
+		    other->ops->has_file(other, mapping))
+			return true;
+	}
+	return false;
+}
+
+/* The file of a known allocator that is not read; or NULL. */
+static const char *
+foreign_file(const struct mu_snapshot *snap, const struct mu_heap_member *glibc)
 {
 	const char *name;
 	size_t i;
 
 	for (i = 0; i < snap->num_mappings; i++) {
 		name = mu_path_base(snap->mappings[i].name);
-		if (is_allocator_file(name))
+		if (is_allocator_file(name) &&
+		    !is_read(glibc, &snap->mappings[i]))
 			return name;
 	}
 	return NULL;
 }
 
-/* The file of the program's malloc, if it is not libc's. */
+const char *
+mu_glibc_foreign_file(const struct mu_snapshot *snap)
+{
+	return foreign_file(snap, NULL);
+}
+
+/* The file of the program's malloc, if it is not libc's and is not read. */
 static const struct mu_mapping *
-malloc_elsewhere(const struct mu_snapshot *snap)
+malloc_elsewhere(
+    const struct mu_snapshot *snap, const struct mu_heap_member *glibc)
 {
 	const struct mu_mapping *mapping;
 	struct mu_libc libcs[MU_LIBCS_MAX];
@@ -71,7 +96,7 @@ malloc_elsewhere(const struct mu_snapshot *snap)
 	if (snap->malloc_address == 0)
 		return NULL;
 	mapping = mu_snapshot_mapping(snap, snap->malloc_address);
-	if (mapping == NULL || mapping->inode == 0)
+	if (mapping == NULL || mapping->inode == 0 || is_read(glibc, mapping))
 		return NULL;
 	count = mu_libcs_find(snap, libcs);
 	for (i = 0; i < count; i++) {
@@ -166,10 +191,11 @@ refuse_known(const struct mu_snapshot *snap, const struct mu_mapping *where,
 }
 
 enum mu_status
-mu_glibc_foreign_refuse(const struct mu_snapshot *snap, struct mu_why *why)
+mu_glibc_foreign_refuse(const struct mu_snapshot *snap,
+    const struct mu_heap_member *glibc, struct mu_why *why)
 {
-	const struct mu_mapping *where = malloc_elsewhere(snap);
-	const char *file = mu_glibc_foreign_file(snap);
+	const struct mu_mapping *where = malloc_elsewhere(snap, glibc);
+	const char *file = foreign_file(snap, glibc);
 	struct mu_libc libcs[MU_LIBCS_MAX];
 	enum mu_status status;
 
@@ -191,20 +217,25 @@ mu_glibc_foreign_refuse(const struct mu_snapshot *snap, struct mu_why *why)
 		return refuse_checked(where, why);
 	/* A static program: one file for all. */
 	mu_libcs_find(snap, libcs);
-	return libcs[0].file == NULL ? MU_OK
-				     : refuse_known(snap, libcs[0].file, why);
+	return libcs[0].file == NULL || is_read(glibc, libcs[0].file)
+	    ? MU_OK
+	    : refuse_known(snap, libcs[0].file, why);
 }
 
 enum mu_status
-mu_glibc_foreign_name(const struct mu_snapshot *snap, struct mu_why *why)
+mu_glibc_foreign_name(const struct mu_snapshot *snap,
+    const struct mu_heap_member *glibc, struct mu_why *why)
 {
 	const char *name = NULL;
 	size_t i;
 
 	for (i = 0; i < snap->num_mappings && name == NULL; i++)
-		if (!mu_libc_is_named(&snap->mappings[i]))
+		if (!mu_libc_is_named(&snap->mappings[i]) &&
+		    !is_read(glibc, &snap->mappings[i]))
 			name = mu_glibc_message_find(
 			    snap, &snap->mappings[i], true);
+	if (name == NULL && glibc != NULL && glibc->num_others > 0)
+		return MU_OK;
 	if (name == NULL)
 		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
 		    "glibc's malloc was never used, so this process has "
@@ -216,7 +247,8 @@ mu_glibc_foreign_name(const struct mu_snapshot *snap, struct mu_why *why)
 
 /* Judge a malloc that is not libc's and does not pass calls on to it. */
 static enum mu_status
-judge_replaced(const struct mu_snapshot *snap, const struct mu_blocks *blocks,
+judge_replaced(const struct mu_snapshot *snap,
+    const struct mu_heap_member *glibc, const struct mu_blocks *blocks,
     const struct mu_mapping *where, struct mu_why *why)
 {
 	enum mu_status status = refuse_known(snap, where, why);
@@ -224,7 +256,7 @@ judge_replaced(const struct mu_snapshot *snap, const struct mu_blocks *blocks,
 	if (status != MU_OK)
 		return status;
 	if (blocks->count == 0)
-		return mu_glibc_foreign_refuse(snap, why);
+		return mu_glibc_foreign_refuse(snap, glibc, why);
 	return mu_why(why, MU_PARTIAL,
 	    "malloc is that of %s, whose blocks were not checked; only those "
 	    "of glibc's own malloc were",
@@ -241,9 +273,10 @@ has_none(const struct mu_mapping *mapping)
 
 /* Find a further allocator that is not called as malloc. */
 static enum mu_status
-judge_others(const struct mu_snapshot *snap, struct mu_why *why)
+judge_others(const struct mu_snapshot *snap, const struct mu_heap_member *glibc,
+    struct mu_why *why)
 {
-	const char *file = mu_glibc_foreign_file(snap), *name = NULL;
+	const char *file = foreign_file(snap, glibc), *name = NULL;
 	const struct mu_mapping *checked = checked_malloc(snap);
 	size_t i;
 
@@ -256,7 +289,8 @@ judge_others(const struct mu_snapshot *snap, struct mu_why *why)
 		    file);
 	/* These are most of the read-only data of a small program. */
 	for (i = 0; i < snap->num_mappings && name == NULL; i++)
-		if (!has_none(&snap->mappings[i]))
+		if (!has_none(&snap->mappings[i]) &&
+		    !is_read(glibc, &snap->mappings[i]))
 			name = mu_glibc_message_find(
 			    snap, &snap->mappings[i], false);
 	if (name == NULL)
@@ -348,15 +382,16 @@ is_mcheck_used(const struct mu_snapshot *snap)
 
 enum mu_status
 mu_glibc_foreign_check(const struct mu_snapshot *snap,
-    const struct mu_blocks *blocks, struct mu_why *why)
+    const struct mu_heap_member *glibc, const struct mu_blocks *blocks,
+    struct mu_why *why)
 {
-	const struct mu_mapping *where = malloc_elsewhere(snap);
+	const struct mu_mapping *where = malloc_elsewhere(snap, glibc);
 
 	if (where != NULL && !passes_on(snap, where, blocks))
-		return judge_replaced(snap, blocks, where, why);
+		return judge_replaced(snap, glibc, blocks, where, why);
 	if (is_mcheck_used(snap))
 		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
 		    "mcheck() is in use: it links all blocks together, so that "
 		    "none can be told to be lost");
-	return judge_others(snap, why);
+	return judge_others(snap, glibc, why);
 }

@@ -6,6 +6,7 @@
 #include "heapwalk/heaps/glibc/layout.h"
 #include "heapwalk/heaps/glibc/libc.h"
 #include "heapwalk/subject/classify.h"
+#include "heapwalk/subject/handlers.h"
 #include "mu/arch/cpu.h"
 #include "mu/arch/unwind.h"
 
@@ -15,9 +16,6 @@
  * (2.31 to 2.41).
  */
 #define FRAMES 1024
-
-/* How many bytes above the stack pointer are searched for signal frames. */
-#define HANDLERS ((size_t)64 << 10)
 
 bool
 mu_call_of_malloc(long call)
@@ -103,34 +101,13 @@ is_inside(const struct mu_snapshot *snap, const struct mu_thread *thread,
 	return mu_call_of_malloc(call) || waits_for_arena(thread, heap);
 }
 
-/*
- * True if WORD, on a stack, is the address of the code that a signal handler
- * returns to.
- */
-static bool
-is_sigreturn(const struct mu_snapshot *snap, uintptr_t word)
-{
-	static const unsigned char code[] = MU_SIGRETURN_BYTES;
-	const struct mu_mapping *mapping;
-	const char *view;
-
-	mapping = mu_snapshot_mapping(snap, word);
-	if (mapping == NULL || !mapping->executable)
-		return false;
-	view = mu_snapshot_view(snap, word, sizeof(code));
-	return view != NULL && memcmp(view, code, sizeof(code)) == 0;
-}
-
-/*
- * Check what was interrupted by the signal whose frame, or a word of it, is at
- * ADDRESS.
- */
+/* Check what HANDLER interrupted. */
 static bool
 add_interrupted(struct mu_ranges *frames, const struct mu_snapshot *snap,
-    const struct mu_libc *libcs, size_t count, uintptr_t address, uintptr_t end)
+    const struct mu_libc *libcs, size_t count, const struct mu_handler *handler)
 {
-	uintptr_t frame = address + sizeof(uintptr_t) + MU_SIGNAL_FRAME;
-	uintptr_t sp, pc;
+	uintptr_t frame = handler->frame + sizeof(uintptr_t) + MU_SIGNAL_FRAME;
+	uintptr_t sp = handler->sp;
 
 	/*
 	 * The return address is in a register at first; the handler may have
@@ -138,11 +115,9 @@ add_interrupted(struct mu_ranges *frames, const struct mu_snapshot *snap,
 	 */
 	if (MU_UNWIND_LINK)
 		return mu_ranges_add(
-		    frames, (struct mu_range) { address, end });
-	if (!mu_snapshot_word(snap, frame + MU_SIGNAL_SP, &sp) ||
-	    !mu_snapshot_word(snap, frame + MU_SIGNAL_PC, &pc) ||
-	    sp <= MU_RED_ZONE || sp >= UINTPTR_MAX - FRAMES ||
-	    !is_of_libc(snap, libcs, count, pc))
+		    frames, (struct mu_range) { handler->frame, handler->end });
+	if (sp <= MU_RED_ZONE || sp >= UINTPTR_MAX - FRAMES ||
+	    !is_of_libc(snap, libcs, count, handler->pc))
 		return true;
 	return mu_ranges_add(frames,
 		   (struct mu_range) { frame, frame + sizeof(ucontext_t) }) &&
@@ -155,17 +130,10 @@ static bool
 add_handlers(struct mu_ranges *frames, const struct mu_snapshot *snap,
     const struct mu_libc *libcs, size_t count, const struct mu_thread *thread)
 {
-	const struct mu_mapping *stack = mu_snapshot_mapping(snap, thread->sp);
-	uintptr_t at = (thread->sp + 7) & ~(uintptr_t)7, end, word;
+	struct mu_handler handler = { .at = thread->sp };
 
-	if (stack == NULL || at >= stack->range.end)
-		return true;
-	end =
-	    stack->range.end - at < HANDLERS ? stack->range.end : at + HANDLERS;
-	for (; at + sizeof(word) <= end; at += sizeof(word))
-		if (mu_snapshot_word(snap, at, &word) &&
-		    is_sigreturn(snap, word) &&
-		    !add_interrupted(frames, snap, libcs, count, at, end))
+	while (mu_handler_next(&handler, snap))
+		if (!add_interrupted(frames, snap, libcs, count, &handler))
 			return false;
 	return true;
 }

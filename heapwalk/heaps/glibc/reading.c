@@ -232,8 +232,8 @@ static enum mu_status
 conclude(const struct mu_glibc_walk *walk, enum mu_status mmapped)
 {
 	struct mu_why why = *walk->why;
-	enum mu_status status =
-	    mu_glibc_foreign_check(walk->snap, &walk->heap->blocks, walk->why);
+	enum mu_status status = mu_glibc_foreign_check(
+	    walk->snap, walk->member, &walk->heap->blocks, walk->why);
 
 	if (status != MU_OK)
 		return status;
@@ -375,7 +375,7 @@ detect(struct mu_heap_member *member, const struct mu_snapshot *snap,
 	if (glibc == NULL)
 		return mu_why(
 		    why, MU_ERR_NO_MEMORY, "no memory for the list of arenas");
-	status = mu_glibc_find(glibc, snap, arena, why);
+	status = mu_glibc_find(glibc, member, snap, arena, why);
 	member->state = glibc;
 	member->inferred_from = glibc->inferred_from;
 	return status;

@@ -1,6 +1,7 @@
 #include "heapwalk/heaps/table/table.h"
 
 #include "heapwalk/heaps/glibc/glibc.h"
+#include "heapwalk/heaps/jemalloc/jemalloc.h"
 #include "heapwalk/heaps/saved/saved.h"
 #include "heapwalk/heaps/user/user.h"
 
@@ -20,16 +21,32 @@ static const struct mu_heap_ops none = {
 	.detect = detect_none,
 };
 
-enum { SAVED, GLIBC, USER, ROWS };
+/* glibc's is searched for behind those that may be in its place. */
+enum { SAVED, JEMALLOC, GLIBC, USER, ROWS };
 
 static const struct mu_heap_ops *const table[] = {
 	[SAVED] = &mu_heap_saved,
+	[JEMALLOC] = &mu_heap_jemalloc,
 	[GLIBC] = &mu_heap_glibc,
 	[USER] = &mu_heap_user,
 	[ROWS] = &none,
 };
 
 _Static_assert(ROWS <= MU_HEAPS_MAX, "a member for each row");
+
+/*
+ * glibc's heap is listed first, since its reader takes all blocks that are
+ * there for its own.
+ */
+static void
+add_member(struct mu_heaps *heaps, const struct mu_heap_member *member)
+{
+	size_t i = heaps->count++;
+
+	for (; i > 0 && member->ops == &mu_heap_glibc; i--)
+		heaps->members[i] = heaps->members[i - 1];
+	heaps->members[i] = *member;
+}
 
 enum mu_status
 mu_heaps_detect(struct mu_heaps *heaps, const struct mu_snapshot *snap,
@@ -41,7 +58,11 @@ mu_heaps_detect(struct mu_heaps *heaps, const struct mu_snapshot *snap,
 
 	*heaps = (struct mu_heaps) { .count = 0 };
 	for (row = table; row < table + ROWS; row++) {
-		member = (struct mu_heap_member) { .ops = *row };
+		member = (struct mu_heap_member) {
+			.ops = *row,
+			.others = heaps->members,
+			.num_others = heaps->count,
+		};
 		status = (*row)->detect(&member, snap, arena, why);
 		heaps->inferred_from |= member.inferred_from;
 		if (status == MU_ERR_FOREIGN_ALLOCATOR) {
@@ -50,7 +71,7 @@ mu_heaps_detect(struct mu_heaps *heaps, const struct mu_snapshot *snap,
 		} else if (status != MU_OK) {
 			return status;
 		} else if (member.state != NULL) {
-			heaps->members[heaps->count++] = member;
+			add_member(heaps, &member);
 		}
 		/* A saved look has nothing for the others to read. */
 		if (snap->saved != NULL)
@@ -105,8 +126,11 @@ open_heap(struct mu_heap *heap, const struct mu_heaps *heaps,
 	if (members == NULL)
 		return mu_why(
 		    why, MU_ERR_NO_MEMORY, "no memory for the list of heaps");
-	for (i = 0; i < heaps->count; i++)
+	for (i = 0; i < heaps->count; i++) {
 		members[i] = heaps->members[i];
+		members[i].others = members;
+		members[i].num_others = heaps->count;
+	}
 	heap->blocks.heaps = members;
 	heap->blocks.num_heaps = heaps->count;
 	heap->blocks.workers = snap->workers;

@@ -174,6 +174,21 @@ named() {
 }
 
 named jemalloc
+
+# From outside jemalloc 5.3.0 is read.
+command=$build/memunreachable
+at_end='10 blocks: 10 × 1024 bytes'
+if [ -z "$path" ] || ! grep -aq '5[.]3[.]0-' "$path"; then
+	skipped "no jemalloc 5.3.0 to be read from outside"
+else
+	for program in jemalloc jemalloc-inside; do
+		[ ! -e "$work/$program" ] ||
+			expect "$program, from outside at its end" "$at_end" \
+			    "$command" -- "$work/$program"
+	done
+	expect "jemalloc preloaded, from outside at its end" "$at_end" \
+	    "$command" -- env LD_PRELOAD="$path" "$work/plain"
+fi
 named mimalloc
 named tcmalloc_minimal
 
@@ -199,6 +214,14 @@ if [ -e "$jemalloc" ]; then
 		expect "a private jemalloc" \
 		    'also has another allocator .jemalloc, in two_mallocs.' \
 		    preloaded '' "$work/two_mallocs"
+	if [ -e "$work/two_mallocs" ] && grep -aq '5[.]3[.]0-' "$jemalloc"; then
+		hold "$work/two_mallocs" lose
+		expect "both heaps, from outside" \
+		    ' in 7 unreachable allocations' "$command" -p "$pid"
+		expect "both are named" ', glibc 2[.][0-9]*, jemalloc,' \
+		    "$command" -p "$pid"
+		let_go
+	fi
 else
 	skipped "no static jemalloc to be made private"
 fi

@@ -209,7 +209,7 @@ fuzz_heap_make(struct fuzz_heap *heap)
 	fuzz_populate(heap);
 	require(self_snapshot_take(&heap->self, heap->threads, FUZZ_THREADS) ==
 	    MU_OK);
-	require(mu_glibc_find(&heap->glibc, snap, &heap->self.arena,
+	require(mu_glibc_find(&heap->glibc, NULL, snap, &heap->self.arena,
 		    &heap->self.why) == MU_OK);
 	require(heap->glibc.num_arenas == FUZZ_THREADS);
 	fuzz_copy(heap);

@@ -105,8 +105,8 @@ damaged_setup(void)
 	free(subject.two[1]);
 
 	ck_assert_int_eq(self_snapshot_take(&self, NULL, 0), MU_OK);
-	ck_assert_int_eq(
-	    mu_glibc_find(&subject.glibc, &self.snap, &self.arena, &self.why),
+	ck_assert_int_eq(mu_glibc_find(&subject.glibc, NULL, &self.snap,
+			     &self.arena, &self.why),
 	    MU_OK);
 	find_tcache();
 }

@@ -29,8 +29,8 @@ fake_heap_open(struct fake_heap *heap, enum fake_kind kind, size_t size)
 		return;
 	ck_assert_ptr_nonnull(
 	    mu_blocks_add_span(&heap->blocks, range, heap->pool));
-	heap->member =
-	    (struct mu_heap_member) { &mu_heap_glibc, &heap->glibc, 0 };
+	heap->member = (struct mu_heap_member) { .ops = &mu_heap_glibc,
+		.state = &heap->glibc };
 	heap->blocks.heaps = &heap->member;
 	heap->blocks.num_heaps = 1;
 	heap->blocks.spans[0].heap = &heap->member;

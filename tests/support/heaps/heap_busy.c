@@ -158,7 +158,7 @@ busy_setup(void)
 	heap_image_read(&busy.image, &busy.whole);
 	ck_assert_msg(busy.whole.status == MU_OK, "undamaged: %s: %s",
 	    mu_status_name(busy.whole.status), busy.whole.why.text);
-	ck_assert_int_eq(mu_glibc_find(&busy.glibc, &busy.image.self.snap,
+	ck_assert_int_eq(mu_glibc_find(&busy.glibc, NULL, &busy.image.self.snap,
 			     memory, &busy.image.self.why),
 	    MU_OK);
 	ck_assert_uint_eq(busy.glibc.num_arenas, 1 + BUSY_THREADS);

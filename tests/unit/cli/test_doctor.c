@@ -242,7 +242,9 @@ TEST(programs)
 	must_find(MU_BLOCKER, "program", "another kind of CPU");
 	setup();
 	strcpy(target.allocator, "libjemalloc.so.2");
-	must_find(MU_BLOCKER, "allocator", "libjemalloc.so.2");
+	must_find(MU_WARNING, "allocator", "libjemalloc.so.2");
+	strcpy(target.allocator, "libmimalloc.so.2");
+	must_find(MU_BLOCKER, "allocator", "libmimalloc.so.2");
 	setup();
 	target.glibc[1] = 99;
 	must_find(MU_WARNING, "glibc", "2.99 is not known");

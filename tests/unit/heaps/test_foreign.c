@@ -94,7 +94,7 @@ find(void)
 	enum mu_status status;
 
 	mu_arena_open(&arena, 1 << 20);
-	status = mu_glibc_find(&glibc, &snap, &arena, &why);
+	status = mu_glibc_find(&glibc, NULL, &snap, &arena, &why);
 	mu_arena_close(&arena);
 	return status;
 }
@@ -180,7 +180,7 @@ judge(void)
 {
 	struct mu_blocks blocks = { .count = 1, .sealed = true };
 
-	return mu_glibc_foreign_check(&snap, &blocks, &why);
+	return mu_glibc_foreign_check(&snap, NULL, &blocks, &why);
 }
 
 TEST(besides)

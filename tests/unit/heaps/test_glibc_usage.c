@@ -334,7 +334,8 @@ TEST(tcache_full)
 	ck_assert_int_eq(take(), MU_OK);
 	expect_malloc_agrees();
 	ck_assert_int_eq(
-	    mu_glibc_find(&glibc, &image.self.snap, &tables, &why), MU_OK);
+	    mu_glibc_find(&glibc, NULL, &image.self.snap, &tables, &why),
+	    MU_OK);
 	layout = glibc.layout;
 	most = *heap_image_word(&image, glibc.mp + layout->par_tcache_count);
 	for (size = 24; size <= 1032; size += 16)

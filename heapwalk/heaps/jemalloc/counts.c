@@ -1,0 +1,143 @@
+/*
+ * jemalloc counts what it hands out: for each bin the slabs and regions in use
+ * (bin_stats_t), for each large size class the allocations and releases
+ * (arena_stats_large_t), and the bytes that it uses itself (stats.internal).
+ * Regions in tcaches count as in use.
+ */
+#include "heapwalk/heaps/jemalloc/heap.h"
+
+struct tally {
+	size_t extents, blocks;
+};
+
+static enum mu_status
+differs(const struct mu_je_walk *walk, unsigned arena, unsigned index,
+    size_t found, size_t counted, const char *what)
+{
+	return mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
+	    "jemalloc: arena %u has %zu %s of %zu bytes, but counts %zu", arena,
+	    found, what, mu_je_class_size(index), counted);
+}
+
+static enum mu_status
+check_bin(const struct mu_je_walk *walk, unsigned arena, unsigned index,
+    const struct tally *tally)
+{
+	uintptr_t bin =
+	    walk->arenas[arena] + MU_JE_ARENA_BINS + index * MU_JE_BIN_SIZE;
+	size_t slabs = mu_je_word(walk->snap, bin + MU_JE_BIN_CURSLABS);
+	size_t blocks = mu_je_word(walk->snap, bin + MU_JE_BIN_CURREGS);
+
+	if (slabs != tally->extents)
+		return differs(
+		    walk, arena, index, tally->extents, slabs, "slabs");
+	return blocks == tally->blocks
+	    ? MU_OK
+	    : differs(walk, arena, index, tally->blocks, blocks, "blocks");
+}
+
+static enum mu_status
+check_large(const struct mu_je_walk *walk, unsigned arena, unsigned index,
+    const struct tally *tally)
+{
+	uintptr_t stats = walk->arenas[arena] + MU_JE_ARENA_LARGE +
+	    (index - MU_JE_BINS) * MU_JE_LARGE_SIZE;
+	size_t blocks = mu_je_word(walk->snap, stats) -
+	    mu_je_word(walk->snap, stats + sizeof(uint64_t));
+
+	return blocks == tally->blocks
+	    ? MU_OK
+	    : differs(walk, arena, index, tally->blocks, blocks, "blocks");
+}
+
+/* A thread holds this lock of the bin, or of the arena's list of tcaches. */
+static enum mu_status
+check_locks(const struct mu_je_walk *walk, unsigned arena)
+{
+	uintptr_t at = walk->arenas[arena] + MU_JE_ARENA_TCACHES_LOCKED;
+	unsigned i;
+
+	for (i = 0; i <= MU_JE_BINS; i++) {
+		if ((mu_je_word(walk->snap, at) & 0xff) != 0)
+			return mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
+			    "jemalloc: a thread holds a lock of arena %u",
+			    arena);
+		at = walk->arenas[arena] + MU_JE_ARENA_BINS +
+		    i * MU_JE_BIN_SIZE + MU_JE_MUTEX_LOCKED;
+	}
+	return MU_OK;
+}
+
+static enum mu_status
+check_arena(
+    const struct mu_je_walk *walk, unsigned arena, const struct tally *tally)
+{
+	enum mu_status status = check_locks(walk, arena);
+	unsigned index;
+
+	for (index = 0; status == MU_OK && index < MU_JE_CLASSES; index++)
+		status = index < MU_JE_BINS
+		    ? check_bin(walk, arena, index, &tally[index])
+		    : check_large(walk, arena, index, &tally[index]);
+	return status;
+}
+
+static size_t
+count_live(const struct mu_je_extent *extent)
+{
+	size_t count = 0, i;
+
+	for (i = 0; i < MU_JE_REGIONS_MAX / 64; i++)
+		count += mu_popcount(extent->live[i]);
+	return count;
+}
+
+enum mu_status
+mu_je_counts_check(const struct mu_je_walk *walk)
+{
+	const struct mu_je_extent *extent = walk->extents;
+	const struct mu_je_extent *end = extent + walk->num_extents;
+	enum mu_status status = MU_OK;
+	struct tally *tallies, *tally;
+	unsigned i;
+
+	tallies = mu_arena_alloc(walk->memory,
+	    walk->je.num_arenas * MU_JE_CLASSES, sizeof(*tallies));
+	if (tallies == NULL)
+		return mu_je_no_memory(walk);
+	for (; extent < end; extent++) {
+		if (!extent->active)
+			continue;
+		tally = &tallies[extent->arena * MU_JE_CLASSES + extent->index];
+		tally->extents++;
+		tally->blocks += count_live(extent);
+	}
+	for (i = 0; status == MU_OK && i < walk->je.num_arenas; i++)
+		if (walk->arenas[i] != 0)
+			status =
+			    check_arena(walk, i, &tallies[i * MU_JE_CLASSES]);
+	return status;
+}
+
+/*
+ * A fork leaves to the child the tcaches of the parent's other threads, whose
+ * blocks nobody can use again, but not the list of them
+ * (arena_postfork_child()). The option prof has its records as blocks.
+ */
+enum mu_status
+mu_je_internal_check(const struct mu_je_walk *walk)
+{
+	size_t counted = 0, i;
+
+	for (i = 0; i < walk->je.num_arenas; i++)
+		if (walk->arenas[i] != 0)
+			counted += mu_je_word(
+			    walk->snap, walk->arenas[i] + MU_JE_ARENA_INTERNAL);
+	return counted == walk->internal
+	    ? MU_OK
+	    : mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
+		  "jemalloc: it has %zu bytes of blocks for itself, but only"
+		  " %zu were found: the option prof, or a process that a"
+		  " program with threads forked",
+		  counted, walk->internal);
+}

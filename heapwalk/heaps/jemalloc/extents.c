@@ -1,0 +1,313 @@
+/*
+ * The radix tree (rtree) maps the pages of extents to their edata_t: all
+ * pages of a slab, the first and the last of any other extent, in use or free.
+ * An extent is taken at its first page, and all its pages must agree.
+ */
+#include <string.h>
+
+#include "heapwalk/heaps/jemalloc/heap.h"
+
+#define BLOCKS_MAX 4096 /* of one base; each is larger than the last */
+#define SLAB_CLASS(index) ((index) < MU_JE_BINS)
+
+/* Read the blocks of the arena's base, in which its tables lie. */
+static enum mu_status
+read_base(struct mu_je_walk *walk, uintptr_t arena)
+{
+	uintptr_t base = mu_je_word(walk->snap, arena + MU_JE_ARENA_BASE);
+	uintptr_t block = mu_je_word(walk->snap, base + MU_JE_BASE_BLOCKS);
+	struct mu_range range;
+	size_t size, steps;
+
+	for (steps = 0; block != 0; steps++) {
+		size = mu_je_word(walk->snap, block);
+		if (steps == BLOCKS_MAX || block % MU_JE_BLOCK_UNIT != 0 ||
+		    size == 0 || size % MU_JE_BLOCK_UNIT != 0 ||
+		    __builtin_add_overflow(block, size, &range.end) ||
+		    mu_snapshot_mapping(walk->snap, block) == NULL)
+			return mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
+			    "jemalloc: base %p: no block can be at %p",
+			    (void *)base, (void *)block);
+		range.begin = block;
+		if (!mu_ranges_add(&walk->bases, range))
+			return mu_je_no_memory(walk);
+		walk->leaves += size / MU_JE_RTREE_BYTES;
+		block = mu_je_word(walk->snap, block + sizeof(uintptr_t));
+	}
+	return MU_OK;
+}
+
+enum mu_status
+mu_je_arenas_read(struct mu_je_walk *walk)
+{
+	enum mu_status status = MU_OK;
+	uintptr_t arena;
+	size_t i;
+
+	walk->arenas = mu_arena_alloc(
+	    walk->memory, walk->je.num_arenas, sizeof(*walk->arenas));
+	if (walk->arenas == NULL)
+		return mu_je_no_memory(walk);
+	for (i = 0; status == MU_OK && i < walk->je.num_arenas; i++) {
+		arena =
+		    mu_je_word(walk->snap, walk->je.arenas + i * sizeof(arena));
+		if (arena == 0)
+			continue;
+		if (!mu_je_is_arena(walk->snap, arena, i))
+			return mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
+			    "jemalloc: %p is not arena %zu", (void *)arena, i);
+		walk->arenas[i] = arena;
+		status = read_base(walk, arena);
+	}
+	mu_ranges_seal(&walk->bases);
+	return status;
+}
+
+/* Bits of the slab's bitmap are set for free regions. */
+static const char *
+read_slab(struct mu_je_walk *walk, struct mu_je_extent *extent,
+    const char *edata, uint64_t bits)
+{
+	size_t size = mu_je_class_size(extent->index), i, regions;
+	unsigned free = 0, last;
+	uint64_t word;
+
+	regions = mu_range_size(extent->range) / size;
+	if (!SLAB_CLASS(extent->index) || regions == 0 ||
+	    regions > MU_JE_REGIONS_MAX)
+		return "a slab of an impossible size";
+	if (extent->begin != extent->range.begin)
+		return "a slab that does not begin with a page";
+	if (MU_JE_EDATA_SHARD(bits) != 0)
+		walk->option = "bin_shards";
+	extent->regions = (uint16_t)regions;
+	for (i = 0; i < MU_JE_REGIONS_MAX / 64; i++) {
+		memcpy(&word, edata + MU_JE_EDATA_BITMAP + i * sizeof(word),
+		    sizeof(word));
+		if (i * 64 >= regions)
+			break;
+		last =
+		    regions - i * 64 < 64 ? (unsigned)(regions - i * 64) : 64;
+		extent->live[i] = ~word;
+		if (last < 64 && (word >> last) != 0)
+			return "bits of regions that the slab does not have";
+		if (last < 64)
+			extent->live[i] &= (1ull << last) - 1;
+		free += last - mu_popcount(extent->live[i]);
+	}
+	return free == MU_JE_EDATA_FREE(bits) ? NULL
+					      : "a bitmap that its count of"
+						" free regions contradicts";
+}
+
+/* A large block begins anywhere in its first page (opt.cache_oblivious). */
+static const char *
+read_large(struct mu_je_walk *walk, struct mu_je_extent *extent)
+{
+	size_t size = mu_je_class_size(extent->index);
+	size_t room = extent->range.end - extent->begin;
+
+	/* arena_prof_promote(): a sampled block. */
+	if (SLAB_CLASS(extent->index))
+		walk->option = "prof";
+	else if (size > room ||
+	    mu_range_size(extent->range) - size > MU_JE_PAGE)
+		return "a size that its class contradicts";
+	extent->regions = 1;
+	extent->live[0] = 1;
+	return NULL;
+}
+
+/* The edata_t at ADDRESS. Returns NULL, or what is wrong with it. */
+static const char *
+read_extent(struct mu_je_walk *walk, uintptr_t address,
+    struct mu_je_extent *extent, uint64_t *bits)
+{
+	const char *edata;
+	uintptr_t size;
+
+	*extent = (struct mu_je_extent) { .active = false };
+	edata = mu_ranges_has(&walk->bases, address)
+	    ? mu_snapshot_view(walk->snap, address, MU_JE_EDATA_SIZE)
+	    : NULL;
+	if (edata == NULL)
+		return "no description";
+	memcpy(bits, edata, sizeof(*bits));
+	memcpy(&extent->begin, edata + MU_JE_EDATA_ADDR, sizeof(uintptr_t));
+	memcpy(&size, edata + MU_JE_EDATA_BYTES, sizeof(size));
+	size &= ~(uintptr_t)(MU_JE_PAGE - 1);
+	extent->range.begin = extent->begin & ~(uintptr_t)(MU_JE_PAGE - 1);
+	if (size == 0 ||
+	    __builtin_add_overflow(
+		extent->range.begin, size, &extent->range.end))
+		return "an impossible size";
+	extent->arena = MU_JE_EDATA_ARENA(*bits);
+	if (extent->arena >= walk->je.num_arenas ||
+	    walk->arenas[extent->arena] == 0)
+		return "no arena";
+	if (MU_JE_EDATA_HPA(*bits))
+		walk->option = "hpa";
+	if (MU_JE_EDATA_STATE(*bits) > MU_JE_RETAINED)
+		return "a state in which it is being changed";
+	extent->active = MU_JE_EDATA_STATE(*bits) == MU_JE_ACTIVE;
+	extent->slab = MU_JE_EDATA_SLAB(*bits) && extent->active;
+	extent->index = MU_JE_EDATA_CLASS(*bits);
+	if (extent->active && extent->index >= MU_JE_CLASSES)
+		return "no size class";
+	if (extent->slab)
+		return read_slab(walk, extent, edata, *bits);
+	return extent->active ? read_large(walk, extent) : NULL;
+}
+
+/*
+ * The word of the leaf for PAGE must agree with the extent's edata_t. The size
+ * class is not set at the last page of a large block (emap_remap()).
+ */
+static bool
+agrees(const struct mu_je_extent *extent, uintptr_t page, uint64_t leaf,
+    uint64_t bits)
+{
+	return MU_JE_LEAF_STATE(leaf) == MU_JE_EDATA_STATE(bits) &&
+	    (!extent->active ||
+		(!extent->slab && page != extent->range.begin) ||
+		(MU_JE_LEAF_CLASS(leaf) == extent->index &&
+		    (MU_JE_LEAF_SLAB(leaf) != 0) == extent->slab));
+}
+
+static enum mu_status
+wrong(const struct mu_je_walk *walk, uintptr_t page, const char *rule)
+{
+	return mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
+	    "jemalloc: the extent of page %p has %s", (void *)page, rule);
+}
+
+/* The leaf's word LEAF is that of PAGE. Pages come by address. */
+static enum mu_status
+take_page(struct mu_je_walk *walk, uintptr_t page, uint64_t leaf)
+{
+	uintptr_t address = MU_JE_LEAF_EDATA(leaf);
+	struct mu_je_extent extent, *last = NULL;
+	const char *rule;
+	uint64_t bits;
+
+	if (address == 0)
+		return MU_OK;
+	if (walk->num_extents > 0)
+		last = &walk->extents[walk->num_extents - 1];
+	rule = read_extent(walk, address, &extent, &bits);
+	if (rule == NULL && !agrees(&extent, page, leaf, bits))
+		rule = "an entry in the tree that differs from it";
+	if (walk->option != NULL)
+		return mu_why(walk->why, MU_ERR_FOREIGN_ALLOCATOR,
+		    "this process uses jemalloc with its option %s, with which"
+		    " it cannot be read",
+		    walk->option);
+	if (rule != NULL)
+		return wrong(walk, page, rule);
+	if (page != extent.range.begin)
+		return last != NULL && mu_range_has(extent.range, page) &&
+			last->range.begin == extent.range.begin &&
+			last->range.end == extent.range.end
+		    ? MU_OK
+		    : wrong(walk, page, "its first page elsewhere");
+	if (last != NULL && last->range.end > page)
+		return wrong(walk, page, "an overlap with the one before");
+	if (!mu_arena_room(walk->memory, walk->extents, walk->num_extents,
+		walk->max_extents, 256))
+		return mu_je_no_memory(walk);
+	walk->extents[walk->num_extents++] = extent;
+	return MU_OK;
+}
+
+/* Take the pages from FIRST on, whose words are in the leaf at ADDRESS. */
+static enum mu_status
+read_leaf(struct mu_je_walk *walk, uintptr_t address, uintptr_t first)
+{
+	struct mu_memory *memory = (struct mu_memory *)&walk->snap->memory;
+	struct mu_range part, rest = { address, address + MU_JE_RTREE_BYTES };
+	enum mu_status status = MU_OK;
+	const char *view;
+	uint64_t word;
+	size_t at;
+
+	/* A hostile tree could have one leaf everywhere. */
+	if (walk->leaves-- == 0 || !mu_ranges_has(&walk->bases, address) ||
+	    !mu_ranges_has(&walk->bases, rest.end - 1))
+		return wrong(
+		    walk, first, "a leaf that is no memory of jemalloc");
+	for (; rest.begin < rest.end &&
+	     memory->ops->populated(memory, rest, &part);
+	     rest.begin = part.end) {
+		view = mu_snapshot_view(
+		    walk->snap, part.begin, mu_range_size(part));
+		if (view == NULL)
+			return wrong(
+			    walk, first, "a leaf that is not readable");
+		for (at = 0; status == MU_OK && at < mu_range_size(part);
+		     at += sizeof(word)) {
+			memcpy(&word, view + at, sizeof(word));
+			status = word == 0
+			    ? MU_OK
+			    : take_page(walk,
+				  first +
+				      (part.begin + at - address) /
+					  sizeof(word) * MU_JE_PAGE,
+				  word);
+		}
+		if (status != MU_OK)
+			return status;
+	}
+	return MU_OK;
+}
+
+enum mu_status
+mu_je_extents_read(struct mu_je_walk *walk)
+{
+	struct mu_memory *memory = (struct mu_memory *)&walk->snap->memory;
+	uintptr_t root = walk->je.rtree + MU_JE_RTREE_ROOT, at, leaf;
+	struct mu_range part, rest = { root, root + MU_JE_RTREE_BYTES };
+	enum mu_status status = MU_OK;
+
+	for (; status == MU_OK && rest.begin < rest.end &&
+	     memory->ops->populated(memory, rest, &part);
+	     rest.begin = part.end) {
+		for (at = part.begin; status == MU_OK && at < part.end;
+		     at += sizeof(leaf)) {
+			leaf = mu_je_word(walk->snap, at);
+			if (leaf != 0)
+				status = read_leaf(walk, leaf,
+				    (at - root) / sizeof(leaf) * MU_JE_PAGE
+					<< MU_JE_RTREE_BITS);
+		}
+	}
+	return status;
+}
+
+const struct mu_je_extent *
+mu_je_take(struct mu_je_walk *walk, uintptr_t address, unsigned index)
+{
+	size_t i = mu_ranges_upper(
+	    walk->extents, walk->num_extents, sizeof(*walk->extents), address);
+	struct mu_je_extent *extent;
+	uint64_t bit, *word;
+	size_t size, region;
+
+	if (i == 0)
+		return NULL;
+	extent = &walk->extents[i - 1];
+	if (!extent->active || address < extent->begin ||
+	    address >= extent->range.end ||
+	    (index != MU_JE_CLASSES && index != extent->index))
+		return NULL;
+	size = mu_je_class_size(extent->index);
+	region = (address - extent->begin) / size;
+	if (region >= extent->regions ||
+	    address != extent->begin + region * size)
+		return NULL;
+	word = &extent->live[region / 64];
+	bit = 1ull << (region % 64);
+	if ((*word & bit) == 0)
+		return NULL;
+	*word &= ~bit;
+	return extent;
+}

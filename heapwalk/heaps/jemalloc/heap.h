@@ -1,0 +1,106 @@
+/*
+ * A heap of jemalloc while it is read: what was found, and the extents.
+ *
+ * detect() finds the arenas and the radix tree (find.c); list() reads the
+ * extents from the tree (extents.c), takes from them what tcaches hold
+ * (tcaches.c), compares what remains with jemalloc's own counters (counts.c)
+ * and adds it to the table of blocks (reading.c).
+ *
+ * Runs in: the command (any).
+ */
+#ifndef HEAPWALK_HEAPS_JEMALLOC_HEAP_H
+#define HEAPWALK_HEAPS_JEMALLOC_HEAP_H
+
+#include "heapwalk/heaps/heap.h"
+#include "heapwalk/heaps/jemalloc/layout.h"
+
+/* What detect() finds. */
+struct mu_jemalloc {
+	const struct mu_mapping *file; /* of the program or library it is in */
+	uintptr_t arenas;              /* arenas[] */
+	size_t num_arenas;             /* up to the last one in use */
+	uintptr_t rtree;               /* arena_emap_global.rtree */
+};
+
+/* Memory that an arena has from the kernel, in use or free. */
+struct mu_je_extent {
+	struct mu_range range; /* whole pages */
+	uintptr_t begin;       /* of its block; of a slab range.begin */
+	unsigned arena;
+	unsigned char index; /* size class */
+	bool active, slab;
+	uint16_t regions; /* of a slab, else 1 */
+
+	/* Bit i: region i of a slab, or the block, is the program's. */
+	uint64_t live[MU_JE_REGIONS_MAX / 64];
+};
+
+struct mu_je_walk {
+	const struct mu_snapshot *snap;
+	struct mu_arena *memory;
+	struct mu_why *why;
+	struct mu_jemalloc je;
+	uintptr_t *arenas;      /* addresses; 0: none with this number */
+	struct mu_ranges bases; /* its own tables: base_block_t */
+	size_t leaves;          /* of the tree, as many as fit into these */
+	struct mu_je_extent *extents; /* by address */
+	size_t num_extents, max_extents;
+	const char *option; /* of jemalloc, with which it cannot be read */
+	size_t internal;    /* bytes of blocks that are jemalloc's own */
+	size_t cached;      /* bytes that tcaches hold */
+};
+
+/*
+ * Find jemalloc in the variables of programs and libraries. found->file is NULL
+ * if it is not there, or not the release whose structures are known.
+ * MU_ERR_HEAP_INCONSISTENT: it is being changed. MU_ERR_FOREIGN_ALLOCATOR: it
+ * is there twice.
+ */
+enum mu_status mu_je_find(struct mu_jemalloc *found,
+    const struct mu_snapshot *snap, struct mu_why *why);
+
+/* True if an arena with number INDEX is at ADDRESS. */
+bool mu_je_is_arena(
+    const struct mu_snapshot *snap, uintptr_t address, size_t index);
+
+/* MU_ERR_HEAP_INCONSISTENT if a thread may be in the middle of a change. */
+enum mu_status mu_je_inside(const struct mu_je_walk *walk);
+
+/* Read walk->arenas and walk->bases; then every extent, by address. */
+enum mu_status mu_je_arenas_read(struct mu_je_walk *walk);
+enum mu_status mu_je_extents_read(struct mu_je_walk *walk);
+
+/* Take from the extents what tcaches hold, and the memory of these. */
+enum mu_status mu_je_tcaches_take(struct mu_je_walk *walk);
+
+/* Compare extents with the counters: before and after tcaches are taken. */
+enum mu_status mu_je_counts_check(const struct mu_je_walk *walk);
+enum mu_status mu_je_internal_check(const struct mu_je_walk *walk);
+
+/*
+ * Turn the live block at ADDRESS, of size class INDEX or, if that is
+ * MU_JE_CLASSES, any, into a free one. Returns its extent; NULL if no live
+ * block begins there.
+ */
+const struct mu_je_extent *mu_je_take(
+    struct mu_je_walk *walk, uintptr_t address, unsigned index);
+
+/* A word of the subject; 0 if it cannot be read. */
+static inline uintptr_t
+mu_je_word(const struct mu_snapshot *snap, uintptr_t address)
+{
+	uintptr_t word = 0;
+
+	mu_snapshot_word(snap, address, &word);
+	return word;
+}
+
+/* MU_ERR_NO_MEMORY, with its reason in walk->why. */
+static inline enum mu_status
+mu_je_no_memory(const struct mu_je_walk *walk)
+{
+	return mu_why(
+	    walk->why, MU_ERR_NO_MEMORY, "no memory for the list of blocks");
+}
+
+#endif

@@ -1,0 +1,113 @@
+/*
+ * The structures of jemalloc 5.3.0 on x86-64 with pages of 4 KiB and its
+ * default options of configure, as Debian 12 builds it: offsets and sizes in
+ * bytes, from its internal headers (named below) and the debugging
+ * information of a build. --enable-prof changes none of them. Other releases
+ * differ in arena_t, so that no arena is found.
+ */
+#ifndef HEAPWALK_HEAPS_JEMALLOC_LAYOUT_H
+#define HEAPWALK_HEAPS_JEMALLOC_LAYOUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define MU_JE_PAGE 4096
+#define MU_JE_CACHELINE 64 /* base_alloc() aligns arenas to it */
+
+/* sc: size classes; the first are those of slabs. */
+#define MU_JE_CLASSES 232
+#define MU_JE_BINS 36
+
+/* jemalloc_internal_types: MALLOCX_ARENA_LIMIT, less one for all bits */
+#define MU_JE_ARENAS_MAX 4094
+
+/* arena_structs: arena_t */
+#define MU_JE_ARENA_INTERNAL 56 /* stats.internal */
+#define MU_JE_ARENA_LARGE 976   /* stats.lstats[]: nmalloc, ndalloc */
+#define MU_JE_LARGE_SIZE 48
+#define MU_JE_ARENA_TCACHES 10392 /* tcache_ql */
+#define MU_JE_ARENA_TCACHES_LOCKED (10408 + MU_JE_MUTEX_LOCKED)
+#define MU_JE_ARENA_IND 78928
+#define MU_JE_ARENA_BASE 78936
+#define MU_JE_ARENA_BINS 78952
+#define MU_JE_ARENA_SIZE (MU_JE_ARENA_BINS + MU_JE_BINS * MU_JE_BIN_SIZE)
+
+/* mutex: malloc_mutex_t */
+#define MU_JE_MUTEX_SIZE 112
+#define MU_JE_MUTEX_LOCK 64 /* pthread_mutex_t */
+#define MU_JE_MUTEX_LOCKED 104
+
+/* bin: bin_t */
+#define MU_JE_BIN_SIZE 224
+#define MU_JE_BIN_CURREGS 136
+#define MU_JE_BIN_CURSLABS 176
+
+/* base: base_t, base_block_t */
+#define MU_JE_BASE_BLOCKS 160
+#define MU_JE_BASE_SIZE 3912
+#define MU_JE_BLOCK_HEADER 144
+#define MU_JE_BLOCK_UNIT ((size_t)2 << 20) /* HUGEPAGE */
+
+/* rtree: rtree_t; both levels have 2^18 entries */
+#define MU_JE_RTREE_LOCK 8
+#define MU_JE_RTREE_ROOT 120
+#define MU_JE_RTREE_BITS 18
+#define MU_JE_RTREE_BYTES ((size_t)8 << MU_JE_RTREE_BITS)
+
+/* edata: edata_t */
+#define MU_JE_EDATA_SIZE 128
+#define MU_JE_EDATA_ADDR 8
+#define MU_JE_EDATA_BYTES 16 /* the low 12 bits are something else */
+#define MU_JE_EDATA_BITMAP 64
+#define MU_JE_REGIONS_MAX 512
+
+/* edata: e_bits; states of an extent */
+#define MU_JE_EDATA_ARENA(bits) ((bits)&0xfff)
+#define MU_JE_EDATA_SLAB(bits) ((bits) >> 12 & 1)
+#define MU_JE_EDATA_HPA(bits) ((bits) >> 14 & 1)
+#define MU_JE_EDATA_STATE(bits) ((bits) >> 17 & 7)
+#define MU_JE_EDATA_CLASS(bits) ((bits) >> 20 & 0xff)
+#define MU_JE_EDATA_FREE(bits) ((bits) >> 28 & 0x3ff)
+#define MU_JE_EDATA_SHARD(bits) ((bits) >> 38 & 0x3f)
+#define MU_JE_ACTIVE 0
+#define MU_JE_RETAINED 3 /* dirty and muzzy before it; others are changing */
+
+/* rtree: a leaf's entry */
+#define MU_JE_LEAF_EDATA(bits) \
+	((uintptr_t)((int64_t)((bits) << 16) >> 16) & ~(uintptr_t)127)
+#define MU_JE_LEAF_SLAB(bits) ((bits)&1)
+#define MU_JE_LEAF_STATE(bits) ((bits) >> 2 & 7)
+#define MU_JE_LEAF_CLASS(bits) ((bits) >> 48 & 0xff)
+
+/* tcache_structs: tcache_slow_t, tcache_t; cache_bin: cache_bin_t */
+#define MU_JE_SLOW_DESCRIPTOR_BINS 32
+#define MU_JE_SLOW_ARENA 40
+#define MU_JE_SLOW_STACKS 160 /* dyn_alloc */
+#define MU_JE_SLOW_TCACHE 168
+#define MU_JE_SLOW_SIZE 176
+#define MU_JE_TCACHE_BINS 8
+#define MU_JE_TCACHE_BINS_MAX 73
+#define MU_JE_CACHE_SIZE 24
+#define MU_JE_CACHE_FULL 18
+#define MU_JE_CACHE_EMPTY 20
+
+/* cache_bin: the words before and behind the stacks of a tcache */
+#define MU_JE_STACKS_BEGIN 0x7a7a7a7a7a7a7a7aull
+#define MU_JE_STACKS_END 0xa7a7a7a7a7a7a7a7ull
+
+/* The bytes of a block of size class INDEX: sc, with quanta of 16 bytes. */
+static inline size_t
+mu_je_class_size(unsigned index)
+{
+	unsigned group;
+
+	if (index == 0)
+		return 8;
+	if (index <= 4)
+		return (size_t)16 * index;
+	group = (index - 1) / 4;
+	return ((size_t)64 << (group - 1)) +
+	    ((size_t)16 << (group - 1)) * ((index - 1) % 4 + 1);
+}
+
+#endif

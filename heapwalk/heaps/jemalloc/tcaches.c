@@ -1,0 +1,158 @@
+/*
+ * What threads hold in reserve: each arena has a ring of the tcaches of its
+ * threads (tcache_ql), with those that the program made by "tcache.create". A
+ * tcache has a stack for each size class (cache_bin), which grows down; all
+ * are in one allocation, one behind the other, between two words.
+ */
+#include <string.h>
+
+#include "heapwalk/heaps/jemalloc/heap.h"
+
+#define TCACHES_MAX ((size_t)1 << 20)
+#define WORD sizeof(uintptr_t)
+
+/* The stacks of one tcache. */
+struct stacks {
+	struct mu_range range; /* of the allocation */
+	uintptr_t next;        /* where that of the next class begins */
+};
+
+static enum mu_status
+wrong(const struct mu_je_walk *walk, uintptr_t tcache, const char *rule)
+{
+	return mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
+	    "jemalloc: tcache %p %s", (void *)tcache, rule);
+}
+
+/* Take the COUNT blocks of class INDEX from AT on. */
+static bool
+take_blocks(struct mu_je_walk *walk, uintptr_t at, size_t count, unsigned index)
+{
+	uintptr_t block;
+
+	for (; count > 0; count--, at += WORD) {
+		if (!mu_snapshot_word(walk->snap, at, &block) ||
+		    mu_je_take(walk, block, index) == NULL)
+			return false;
+		walk->cached += mu_je_class_size(index);
+	}
+	return true;
+}
+
+/*
+ * Only the low bits of the ends of a stack are kept, beside its head. A class
+ * that is not cached has a stack of no words, at the begin of them all.
+ */
+static enum mu_status
+take_stack(struct mu_je_walk *walk, struct stacks *stacks, uintptr_t tcache,
+    unsigned index)
+{
+	uintptr_t bin = tcache + MU_JE_TCACHE_BINS + index * MU_JE_CACHE_SIZE;
+	uint16_t full, empty, size, used;
+	struct mu_range stack;
+	const char *view;
+	uintptr_t head;
+
+	view = mu_snapshot_view(walk->snap, bin, MU_JE_CACHE_SIZE);
+	if (view == NULL)
+		return wrong(walk, tcache, "cannot be read");
+	memcpy(&head, view, sizeof(head));
+	memcpy(&full, view + MU_JE_CACHE_FULL, sizeof(full));
+	memcpy(&empty, view + MU_JE_CACHE_EMPTY, sizeof(empty));
+	size = (uint16_t)(empty - full);
+	used = (uint16_t)(empty - (uint16_t)head);
+	if (size == 0 && head == stacks->range.begin)
+		return MU_OK;
+	stack = (struct mu_range) { stacks->next, stacks->next + size };
+	if (size % WORD != 0 || used % WORD != 0 || used > size ||
+	    (uint16_t)stack.begin != full || stack.end - used != head ||
+	    stack.end + WORD > stacks->range.end)
+		return wrong(walk, tcache, "has a stack that cannot be");
+	stacks->next = stack.end;
+	return take_blocks(walk, head, used / WORD, index)
+	    ? MU_OK
+	    : wrong(walk, tcache, "holds what is no block in use");
+}
+
+/* The allocation of the stacks is a block of the first arena. */
+static enum mu_status
+open_stacks(struct mu_je_walk *walk, struct stacks *stacks, uintptr_t tcache,
+    uintptr_t at)
+{
+	const struct mu_je_extent *extent = mu_je_take(walk, at, MU_JE_CLASSES);
+	size_t size;
+
+	if (extent == NULL || extent->arena != 0)
+		return wrong(walk, tcache, "has no memory for its stacks");
+	size = mu_je_class_size(extent->index);
+	walk->internal += size;
+	*stacks =
+	    (struct stacks) { .range = { at, at + size }, .next = at + WORD };
+	return mu_je_word(walk->snap, at) == MU_JE_STACKS_BEGIN
+	    ? MU_OK
+	    : wrong(walk, tcache, "has no word before its stacks");
+}
+
+static enum mu_status
+take_tcache(struct mu_je_walk *walk, uintptr_t slow, uintptr_t arena)
+{
+	const struct mu_snapshot *snap = walk->snap;
+	uintptr_t tcache = mu_je_word(snap, slow + MU_JE_SLOW_TCACHE);
+	struct stacks stacks = { .next = 0 };
+	enum mu_status status;
+	unsigned i;
+
+	if (mu_je_word(snap, tcache) != slow ||
+	    mu_je_word(snap, slow + MU_JE_SLOW_ARENA) != arena ||
+	    mu_je_word(snap, slow + MU_JE_SLOW_DESCRIPTOR_BINS) !=
+		tcache + MU_JE_TCACHE_BINS)
+		return wrong(walk, tcache, "does not belong to its arena");
+	status = open_stacks(
+	    walk, &stacks, tcache, mu_je_word(snap, slow + MU_JE_SLOW_STACKS));
+	for (i = 0; status == MU_OK && i < MU_JE_TCACHE_BINS_MAX; i++) {
+		/* Behind the last that is cached, the memory is not set. */
+		if (i >= MU_JE_BINS &&
+		    mu_je_word(snap, stacks.next) == MU_JE_STACKS_END)
+			break;
+		status = take_stack(walk, &stacks, tcache, i);
+	}
+	if (status == MU_OK &&
+	    mu_je_word(snap, stacks.next) != MU_JE_STACKS_END)
+		return wrong(walk, tcache, "has no word behind its stacks");
+	return status;
+}
+
+static enum mu_status
+take_ring(struct mu_je_walk *walk, uintptr_t arena)
+{
+	uintptr_t first = mu_je_word(walk->snap, arena + MU_JE_ARENA_TCACHES);
+	uintptr_t slow = first, next;
+	enum mu_status status;
+	size_t steps;
+
+	for (steps = 0; slow != 0; steps++) {
+		status = take_tcache(walk, slow, arena);
+		if (status != MU_OK)
+			return status;
+		next = mu_je_word(walk->snap, slow);
+		if (next == first)
+			break;
+		if (steps == TCACHES_MAX ||
+		    mu_je_word(walk->snap, next + WORD) != slow)
+			return wrong(walk, slow, "is in a ring that is broken");
+		slow = next;
+	}
+	return MU_OK;
+}
+
+enum mu_status
+mu_je_tcaches_take(struct mu_je_walk *walk)
+{
+	enum mu_status status = MU_OK;
+	size_t i;
+
+	for (i = 0; status == MU_OK && i < walk->je.num_arenas; i++)
+		if (walk->arenas[i] != 0)
+			status = take_ring(walk, walk->arenas[i]);
+	return status;
+}
