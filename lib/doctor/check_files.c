@@ -99,10 +99,15 @@ mu_doctor_check_files(const struct mu_doctor_machine *machine,
 {
 	if (!check_program(target, findings))
 		return;
-	if (target->is_silent)
+	if (target->is_libc_silent)
 		mu_finding_add(findings, MU_BLOCKER, "files",
+		    "the libc of process %d is not read within seconds (a "
+		    "mount that is silent?): a check would wait for it",
+		    target->pid);
+	else if (target->is_silent)
+		mu_finding_add(findings, MU_WARNING, "files",
 		    "the files of process %d are not read within seconds (a "
-		    "mount that is silent?): a check would wait for them",
+		    "mount that is silent?): names will be missing",
 		    target->pid);
 	check_allocator(target, findings);
 	if (target->mem_error == 0 && !target->is_silent)

@@ -50,7 +50,8 @@ struct mu_doctor_target {
 	bool rights_kept; /* we have rights that it does not have */
 	bool capable;     /* we have capabilities */
 	bool other_pid_namespace, other_user_namespace;
-	int seccomp;    /* mode: 1 strict, 2 filters; -1 = not known */
+	int seccomp;         /* mode: 1 strict, 2 filters; -1 = not known */
+	bool is_libc_silent; /* the file of its libc does not respond */
 	bool is_silent; /* its files do not respond, so nothing is known of them
 			 */
 	int bits;       /* 32, 64; 0 = not known */

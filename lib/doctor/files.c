@@ -131,18 +131,24 @@ open_files(struct files *files, pid_t pid, const struct mu_mapping *libc)
 }
 
 static void
-read_files(struct facts *facts, const struct files *files)
+read_libc(struct facts *facts, const struct files *files)
 {
-	int program = mu_regular_file_reopen(files->program, NULL), libc;
+	int libc = files->libc[0] == '/'
+	    ? mu_regular_file_open(files->root, files->libc + 1, NULL)
+	    : -1;
+
+	if (libc >= 0)
+		libc_release_read(libc, facts->glibc);
+}
+
+static void
+read_program_of(struct facts *facts, const struct files *files)
+{
+	int program = mu_regular_file_reopen(files->program, NULL);
 
 	if (program >= 0)
 		read_program(facts, program);
-	libc = files->libc[0] == '/'
-	    ? mu_regular_file_open(files->root, files->libc + 1, NULL)
-	    : -1;
-	if (libc >= 0)
-		libc_release_read(libc, facts->glibc);
-	else if (files->libc[0] == '\0' && facts->is_static)
+	if (files->libc[0] == '\0' && facts->is_static)
 		libc_release_read(program, facts->glibc);
 }
 
@@ -155,12 +161,14 @@ run_child(const struct files *files, const struct mu_rights *rights, int out,
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent || !mu_confine(rights, false, 0, NULL))
 		_exit(1);
-	read_files(&facts, files);
+	read_libc(&facts, files);
+	mu_sys_write(out, &facts, sizeof(facts));
+	read_program_of(&facts, files);
 	mu_sys_write(out, &facts, sizeof(facts));
 	_exit(0);
 }
 
-/* Returns false if nothing has arrived in time. */
+/* Returns false if nothing has arrived in time; a child that died says 0. */
 static bool
 receive(int fd, struct facts *facts, uint64_t deadline_ns)
 {
@@ -190,6 +198,7 @@ ask_child(struct mu_doctor_target *target, const struct files *files)
 	struct mu_rights rights = mu_rights_of_process(target->living);
 	struct facts facts = { .bits = 0 };
 	pid_t parent = getpid(), child;
+	uint64_t deadline_ns;
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC) != 0)
@@ -199,8 +208,10 @@ ask_child(struct mu_doctor_target *target, const struct files *files)
 		run_child(files, &rights, ends[1], parent);
 	mu_sys_close(&ends[1]);
 	if (child > 0) {
-		target->is_silent =
-		    !receive(ends[0], &facts, mu_sys_now_ns() + FILES_NS);
+		deadline_ns = mu_sys_now_ns() + FILES_NS;
+		target->is_libc_silent = !receive(ends[0], &facts, deadline_ns);
+		target->is_silent = target->is_libc_silent ||
+		    !receive(ends[0], &facts, deadline_ns);
 		mu_helper_kill(child);
 	}
 	mu_sys_close(&ends[0]);

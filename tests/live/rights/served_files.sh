@@ -104,7 +104,7 @@ check_silent() {
 	[ $took -lt $late ] || fail "took $took s"
 	grep -q 'file systems\{0,1\} .*answers\{0,1\}' "$work/err" ||
 		fail "no cause: $(cat "$work/err")"
-	[ -n "$core" ] || "$command" --doctor="$pid" | grep -q 'would wait for' ||
+	[ -n "$core$detached" ] || "$command" --doctor="$pid" | grep -q 'would wait for' ||
 		fail "no word of --doctor"
 	rm "$silent"
 	await nothing_left || fail "something is left"
