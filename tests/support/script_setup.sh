@@ -168,3 +168,10 @@ has_no() {
 unlike() {
 	! grep -Eq -e "$2" "$1" || fail "\"$2\" is there"
 }
+
+# A kernel may be without CONFIG_IA32_EMULATION.
+can_run_32_bits() {
+	echo 'int main(void) { return 0; }' |
+		i686-linux-gnu-gcc -static -x c -o "$work/short" - 2>/dev/null &&
+		"$work/short" 2>/dev/null
+}

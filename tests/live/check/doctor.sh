@@ -255,7 +255,11 @@ built names 'names of functions, but no lines' 0
 # libc.a has its release in a part that few programs take.
 built static '(glibc 2\.[0-9]+ is known|looks into its memory)' 0 -static
 cc=i686-linux-gnu-gcc
-command -v $cc >/dev/null && built narrow '32-bit program' 3
+if can_run_32_bits; then
+	built narrow '32-bit program' 3
+else
+	skipped "no compiler or no kernel for 32 bits"
+fi
 
 # in_vfork ARG STATUS WORDS
 in_vfork() {

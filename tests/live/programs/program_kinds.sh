@@ -116,13 +116,14 @@ else
 fi
 
 name='32 bits'
-if i686-linux-gnu-gcc -static -o "$work/short" "$work/idle.c" 2>/dev/null; then
+if can_run_32_bits &&
+    i686-linux-gnu-gcc -static -o "$work/short" "$work/idle.c" 2>/dev/null; then
 	look 3 "$work/short"
 	has "$err" "32 bits"
 	run 3 -- "$work/short"
 	has "$err" "of 32 bits"
 else
-	echo "SKIPPED: program_kinds: no compiler for 32 bits"
+	echo "SKIPPED: program_kinds: no compiler or no kernel for 32 bits"
 fi
 
 name='Go'
@@ -350,11 +351,12 @@ else
 	echo "SKIPPED: program_kinds: no steps"
 fi
 
-# What one program lost is not refuted by a look at the next one.
+# What one program lost is not refuted by a look at the next one. It begins by
+# losing nothing, for a third of the time on a slow machine.
 name='exec between two looks'
 ${CC:-cc} -O1 -o "$work/again" "$work/again.c" || fail "cannot compile"
 again 20 "$work/again" busy
 zero=$(grep -c ' 0 bytes in 0 unreachable' "$work/all")
-[ "$zero" -le 5 ] || fail "$zero looks tell of no leaks"
+[ "$zero" -le 10 ] || fail "$zero looks tell of no leaks"
 
 [ "$failures" -eq 0 ]

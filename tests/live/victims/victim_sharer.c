@@ -43,13 +43,17 @@ become(uid_t user)
 
 #if defined(__x86_64__)
 
-/* Only the register has the address, not even the stack. */
+/*
+ * Only the register has the address, not even the stack. Another user's gets no
+ * signal of its parent's end.
+ */
 static int
 hold(void *hidden)
 {
 	if (parted)
 		become(65533);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	alarm(100);
 	__atomic_store_n(&started, 1, __ATOMIC_SEQ_CST);
 	__asm__ volatile("movq %0, %%rbx\n\tnotq %%rbx\n"
 			 "1:\tmovl %1, %%eax\n\tsyscall\n\tjmp 1b"
