@@ -305,11 +305,8 @@ mu_keeper_open_target(struct mu_keeper_self *self)
 		    "there is no process %d", self->asked->target);
 	if (error == ESRCH)
 		return mu_why(&self->result->why, MU_ERR_ARGUMENT,
-		    mu_proc_ended(mu_proc_state(tid, tid))
-			? "process %d has ended; its parent has not waited"
-			  " for it yet"
-			: "process %d is a thread of the kernel: it has no"
-			  " memory",
+		    "process %d has no memory: it has ended and was not waited"
+		    " for, or is a thread of the kernel",
 		    self->asked->target);
 	return mu_refusal(self->asked->target, self->asked->target, error,
 	    &self->result->why);
