@@ -264,18 +264,24 @@ TEST_LOOP(advice_suffices, 0, 2)
 		.max_memory = _i == 0 ? 0 : 1000 * MIB,
 	};
 	struct mu_report answer;
+	unsigned tries;
 	bool reads;
 
 	start(MUCH);
 	ck_assert_int_eq(look(&check, &answer), MU_PARTIAL);
-	expect_one_lost(&answer);
-	check.max_pause_ns = advised_ns(answer.info.reason);
-	reads = strstr(answer.info.reason, "--stop=read --max") != NULL;
-	ck_assert(reads == (_i == 1));
-	mu_check_release(&answer);
-	if (reads)
-		check.stop = MU_CHECK_STOP_READ;
-	ck_assert_msg(look(&check, &answer) == MU_OK, "%s", answer.info.reason);
+	/* What a copy takes varies: a slow machine may advise more. */
+	for (tries = 0; tries < 3 && answer.info.status == MU_PARTIAL;
+	     tries++) {
+		expect_one_lost(&answer);
+		check.max_pause_ns = advised_ns(answer.info.reason);
+		reads = strstr(answer.info.reason, "--stop=read --max") != NULL;
+		ck_assert(reads == (_i == 1));
+		mu_check_release(&answer);
+		if (reads)
+			check.stop = MU_CHECK_STOP_READ;
+		look(&check, &answer);
+	}
+	ck_assert_msg(answer.info.status == MU_OK, "%s", answer.info.reason);
 	expect_one_lost(&answer);
 	ck_assert_uint_le(answer.info.pause_ns, check.max_pause_ns);
 	mu_check_release(&answer);
