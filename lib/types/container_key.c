@@ -20,17 +20,13 @@ struct keying {
 static void take(
     struct keying *keying, Dwarf_Die *type, uint64_t offset, int depth);
 
-static bool
-begins(const char *name, const char *with)
-{
-	return name != NULL && strncmp(name, with, strlen(with)) == 0;
-}
-
 bool
 mu_container_is_internal(const char *name)
 {
-	return begins(name, "_M_") || begins(name, "__") ||
-	    begins(name, "_vptr") || strcmp(name, "_Storage") == 0;
+	return mu_entry_name_begins(name, "_M_") ||
+	    mu_entry_name_begins(name, "__") ||
+	    mu_entry_name_begins(name, "_vptr") ||
+	    strcmp(name, "_Storage") == 0;
 }
 
 /* The member NAME of DIE, or its first one: its type, and *OFFSET more. */
@@ -70,12 +66,12 @@ kind_of_text(Dwarf_Die *key)
 {
 	const char *name = dwarf_diename(key);
 
-	if (begins(name, "basic_string<char,")) {
+	if (mu_entry_name_begins(name, "basic_string<char,")) {
 		if (begins_with(key, "_M_dataplus"))
 			return MU_KEY_STRING;
 		if (begins_with(key, "__r_"))
 			return MU_KEY_SHORT_STRING;
-	} else if (begins(name, "basic_string_view<char,")) {
+	} else if (mu_entry_name_begins(name, "basic_string_view<char,")) {
 		if (begins_with(key, "_M_len"))
 			return MU_KEY_VIEW;
 		if (begins_with(key, "__data") || begins_with(key, "__data_"))
@@ -174,7 +170,7 @@ is_part(Dwarf_Die *member)
 	return tag == DW_TAG_inheritance ||
 	    (tag == DW_TAG_member && !dwarf_hasattr(member, DW_AT_external) &&
 		!dwarf_hasattr(member, DW_AT_declaration) &&
-		!begins(dwarf_diename(member), "_vptr"));
+		!mu_entry_name_begins(dwarf_diename(member), "_vptr"));
 }
 
 static void
@@ -206,13 +202,13 @@ is_head(Dwarf_Die *member)
 	Dwarf_Die type;
 
 	return mu_entry_type(member, &type) &&
-	    begins(dwarf_diename(&type), HEAD);
+	    mu_entry_name_begins(dwarf_diename(&type), HEAD);
 }
 
 static void
 take_members(struct keying *keying, Dwarf_Die *die, uint64_t offset, int depth)
 {
-	bool tuple = begins(dwarf_diename(die), TUPLE);
+	bool tuple = mu_entry_name_begins(dwarf_diename(die), TUPLE);
 	int rest;
 	Dwarf_Die member;
 
@@ -255,7 +251,7 @@ is_entry(Dwarf_Die *die)
 	Dwarf_Attribute attribute;
 	Dwarf_Die child, type;
 
-	if (!begins(dwarf_diename(die), "pair<") ||
+	if (!mu_entry_name_begins(dwarf_diename(die), "pair<") ||
 	    dwarf_child(die, &child) != 0)
 		return false;
 	while (dwarf_tag(&child) != DW_TAG_template_type_parameter)
@@ -273,8 +269,9 @@ mu_container_key_find(
 	struct keying keying = { .key = key, .whole = true };
 	Dwarf_Die own = *element, around = own;
 
-	if ((begins(dwarf_diename(&around), "__value_type<") ||
-		begins(dwarf_diename(&around), "__hash_value_type<")) &&
+	if ((mu_entry_name_begins(dwarf_diename(&around), "__value_type<") ||
+		mu_entry_name_begins(
+		    dwarf_diename(&around), "__hash_value_type<")) &&
 	    !find_member(&around, NULL, &own, &offset))
 		return;
 	around = own;

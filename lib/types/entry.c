@@ -1,6 +1,7 @@
 #include "lib/types/entry.h"
 
 #include <dwarf.h>
+#include <string.h>
 
 #define SIZE_LIMIT ((uint64_t)1 << 40) /* bytes of one object */
 
@@ -140,4 +141,10 @@ mu_entry_number(Dwarf_Die *die, unsigned name)
 		dwarf_attr_integrate(die, name, &attribute), &value) != 0)
 		return 0;
 	return value;
+}
+
+bool
+mu_entry_name_begins(const char *name, const char *with)
+{
+	return name != NULL && strncmp(name, with, strlen(with)) == 0;
 }

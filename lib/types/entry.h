@@ -38,4 +38,7 @@ enum mu_entry_where mu_entry_location(Dwarf_Die *die, Dwarf_Word *value);
 /* A number of DIE: its ATTRIBUTE; 0 if it has none. */
 Dwarf_Word mu_entry_number(Dwarf_Die *die, unsigned attribute);
 
+/* True if NAME, of dwarf_diename(), begins with WITH; NULL does not. */
+bool mu_entry_name_begins(const char *name, const char *with);
+
 #endif

@@ -38,12 +38,6 @@ struct flattening {
 static void flatten(
     struct flattening *flat, Dwarf_Die *type, uint64_t offset, int depth);
 
-static bool
-begins(const char *name, const char *with)
-{
-	return name != NULL && strncmp(name, with, strlen(with)) == 0;
-}
-
 /* True if NAME is that of a part that nodes of any elements begin with. */
 static bool
 is_node_base(const char *name)
@@ -55,7 +49,7 @@ is_node_base(const char *name)
 	size_t i;
 
 	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (begins(name, names[i]))
+		if (mu_entry_name_begins(name, names[i]))
 			return true;
 	return false;
 }
@@ -104,7 +98,7 @@ find_node(const struct mu_declaring *declaring, const struct holder *holder,
 
 	for (i = 0; i < index->num_types; i++) {
 		type = &index->types[i];
-		if (begins(
+		if (mu_entry_name_begins(
 			mu_debug_index_text(index, type->name), holder->node) &&
 		    mu_debug_entry(declaring->index, type->ref, node) &&
 		    template_argument(node, 0, &argument) &&
@@ -123,12 +117,12 @@ set_node(struct flattening *flat, Dwarf_Die *die)
 	size_t i;
 
 	for (i = 0; i < sizeof(holders) / sizeof(*holders); i++) {
-		if (begins(name, holders[i].node)) {
+		if (mu_entry_name_begins(name, holders[i].node)) {
 			flat->node = *die;
 			flat->has_node = true;
 			return;
 		}
-		if (!begins(name, holders[i].holder) ||
+		if (!mu_entry_name_begins(name, holders[i].holder) ||
 		    !template_argument(die, holders[i].argument, &element))
 			continue;
 		flat->has_node = find_node(
@@ -148,7 +142,7 @@ is_container(const char *name)
 	size_t i;
 
 	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (begins(name, names[i]))
+		if (mu_entry_name_begins(name, names[i]))
 			return true;
 	return false;
 }
@@ -247,8 +241,10 @@ note_key(struct flattening *flat, const Dwarf_Die *element, uint64_t offset)
 static bool
 has_key(const char *node)
 {
-	return begins(node, "_Rb_tree_node<") || begins(node, "_Hash_node<") ||
-	    begins(node, "__tree_node<") || begins(node, "__hash_node<");
+	return mu_entry_name_begins(node, "_Rb_tree_node<") ||
+	    mu_entry_name_begins(node, "_Hash_node<") ||
+	    mu_entry_name_begins(node, "__tree_node<") ||
+	    mu_entry_name_begins(node, "__hash_node<");
 }
 
 static void
@@ -273,7 +269,7 @@ flatten_member(
 	flat->container &=
 	    base || mu_container_is_internal(name) || strcmp(name, "c") == 0;
 	length = base ? strlen(flat->path) : enter(flat, name);
-	if (begins(name, "_vptr") && offset == 0)
+	if (mu_entry_name_begins(name, "_vptr") && offset == 0)
 		flat->answer->virtual = true;
 	else if (dwarf_tag(&type) == DW_TAG_pointer_type &&
 	    (strcmp(name, "_M_start") == 0 || strcmp(name, "__begin_") == 0))
@@ -288,8 +284,8 @@ flatten_member(
 static bool
 is_raw(const char *name)
 {
-	return begins(name, "__aligned_membuf<") ||
-	    begins(name, "__aligned_buffer<");
+	return mu_entry_name_begins(name, "__aligned_membuf<") ||
+	    mu_entry_name_begins(name, "__aligned_buffer<");
 }
 
 /* libstdc++ has a base of this name, libc++ one of another, or none. */
@@ -303,7 +299,7 @@ kind_of_queue(Dwarf_Die *queue)
 	do {
 		if (dwarf_tag(&member) == DW_TAG_inheritance &&
 		    mu_entry_type(&member, &type) &&
-		    begins(dwarf_diename(&type), "_Deque_base<"))
+		    mu_entry_name_begins(dwarf_diename(&type), "_Deque_base<"))
 			return MU_QUEUE_NODES;
 	} while (dwarf_siblingof(&member, &member) == 0);
 	return MU_QUEUE_SPLIT;
@@ -326,7 +322,8 @@ flatten_structure(
 		flatten(flat, &type, offset, depth + 1);
 		return;
 	}
-	if (begins(dwarf_diename(die), "deque<") && offset <= UINT32_MAX) {
+	if (mu_entry_name_begins(dwarf_diename(die), "deque<") &&
+	    offset <= UINT32_MAX) {
 		flat->queue = kind_of_queue(die);
 		flat->queue_at = (uint32_t)offset;
 	}
@@ -447,7 +444,7 @@ is_extended(
 
 	/* Only containers allocate nodes. */
 	for (i = 0; i < sizeof(holders) / sizeof(*holders); i++)
-		if (begins(own, holders[i].node))
+		if (mu_entry_name_begins(own, holders[i].node))
 			return false;
 	return index->failed || type == NULL || type->alike != 0 ||
 	    (own != NULL &&
@@ -500,6 +497,6 @@ mu_declaring_flatten(const struct mu_declaring *declaring, Dwarf_Die *die)
 	answer->extended = structure && is_extended(declaring, die, own);
 	answer->flexible = structure && ends_flexibly(die);
 	flatten(&flat, die, 0, 0);
-	if (begins(own, "vector<") && answer->num_fields > 0)
+	if (mu_entry_name_begins(own, "vector<") && answer->num_fields > 0)
 		count_ends(declaring, answer);
 }

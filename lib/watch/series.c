@@ -103,8 +103,8 @@ take_doubt(struct mu_series_line *line, const struct mu_watch_group *group)
 }
 
 /*
- * Where a look lacks types that earlier ones had, its groups have other names:
- * they are as they were.
+ * The groups of a look without the types that earlier looks had have other
+ * names: those of the look before count.
  */
 static void
 add_groups(

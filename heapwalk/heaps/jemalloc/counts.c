@@ -121,7 +121,7 @@ mu_je_counts_check(const struct mu_je_walk *walk)
 
 /*
  * A fork leaves to the child the tcaches of the parent's other threads, whose
- * blocks nobody can use again, but not the list of them
+ * blocks are never used again, but not the list of these tcaches
  * (arena_postfork_child()). The option prof has its records as blocks.
  */
 enum mu_status

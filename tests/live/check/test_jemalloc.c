@@ -73,7 +73,7 @@ start(const char *threads, const char *rounds, const char *fork_word)
 	test.pid = fork();
 	if (test.pid == 0) {
 		dup2(out[1], STDOUT_FILENO);
-		/* Its input is ours: a pipe that nobody writes to. */
+		/* Its input is ours: a pipe without data. */
 		ck_assert_int_eq(pipe(out), 0);
 		dup2(out[0], STDIN_FILENO);
 		setenv("SHIM_TABLE", test.path, 1);
