@@ -44,16 +44,15 @@ spent_ns(void)
  * may not get a CPU in that time.
  */
 static enum mu_status
-freeze_heaps(struct mu_image *image, struct mu_heap_freeze freeze)
+freeze_heaps(struct mu_image *image, const struct mu_heap_freeze *freeze)
 {
 	uint64_t begin = spent_ns(), last, now = begin;
 	enum mu_status status;
 	int tries = BRIEF_TRIES;
 
 	do {
-		freeze.deadline_ns = mu_image_locks_until(image);
 		status = mu_heaps_freeze(
-		    &image->stop.heaps, &freeze, &image->job.why);
+		    &image->stop.heaps, freeze, &image->job.why);
 		last = now;
 		now = spent_ns();
 	} while (status == MU_ERR_BUSY && image->stop.brief && --tries > 0 &&
@@ -80,9 +79,12 @@ mu_allocator_freeze(struct mu_image *image)
 {
 	const struct mu_heap_freeze freeze = {
 		.arena = &image->job.arena,
+		.deadline_ns = image->job.deadline_ns,
+		.patience_ns =
+		    image->stop.brief ? MU_STOP_BRIEF_NS : UINT64_MAX,
 		.single = is_single(image),
 	};
-	enum mu_status status = freeze_heaps(image, freeze);
+	enum mu_status status = freeze_heaps(image, &freeze);
 
 	mu_image_stop_within(image, stop_span_ns(image));
 	return status;

@@ -96,7 +96,7 @@ mu_image_stop_within(struct mu_image *image, uint64_t span)
 		image->stop.until_ns = image->job.deadline_ns;
 }
 
-/* How long to wait for locks of malloc and of another pass. */
+/* How long to wait for the lock of another pass. */
 static inline uint64_t
 mu_image_locks_until(const struct mu_image *image)
 {

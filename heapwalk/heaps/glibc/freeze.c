@@ -11,20 +11,40 @@ enum { MUTEX_FREE, MUTEX_TAKEN, MUTEX_CONTENDED };
 
 #define NAP_NS 20000
 
-static bool
-mutex_take(int *mutex, uint64_t deadline_ns)
+static uint64_t
+patience_until(const struct mu_heap_freeze *freeze)
 {
+	uint64_t now = mu_sys_now_ns();
+
+	if (now >= freeze->deadline_ns ||
+	    freeze->patience_ns >= freeze->deadline_ns - now)
+		return freeze->deadline_ns;
+	return now + freeze->patience_ns;
+}
+
+/*
+ * Only a release ends the wait early, as the word stays MUTEX_CONTENDED until
+ * then. On a busy machine another thread often takes the lock before this one
+ * runs.
+ */
+static bool
+mutex_take(int *mutex, const struct mu_heap_freeze *freeze)
+{
+	uint64_t until_ns = patience_until(freeze);
 	int seen = MUTEX_FREE;
+	long error;
 
 	if (__atomic_compare_exchange_n(mutex, &seen, MUTEX_TAKEN, false,
 		__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		return true;
 	while (__atomic_exchange_n(mutex, MUTEX_CONTENDED, __ATOMIC_ACQUIRE) !=
 	    MUTEX_FREE) {
-		if (mu_sys_now_ns() >= deadline_ns)
+		if (mu_sys_now_ns() >= until_ns)
 			return false;
-		mu_sys_futex_wait(
-		    mutex, MUTEX_CONTENDED, FUTEX_PRIVATE_FLAG, deadline_ns);
+		error = mu_sys_futex_wait(
+		    mutex, MUTEX_CONTENDED, FUTEX_PRIVATE_FLAG, until_ns);
+		if (error == 0 || error == -EAGAIN)
+			until_ns = patience_until(freeze);
 	}
 	return true;
 }
@@ -34,13 +54,14 @@ mutex_take(int *mutex, uint64_t deadline_ns)
  * that is written back later.
  */
 static bool
-mutex_take_if_free(int *mutex, uint64_t deadline_ns)
+mutex_take_if_free(int *mutex, const struct mu_heap_freeze *freeze)
 {
+	uint64_t until_ns = patience_until(freeze);
 	int seen = MUTEX_FREE;
 
 	while (!__atomic_compare_exchange_n(mutex, &seen, MUTEX_TAKEN, false,
 	    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-		if (mu_sys_now_ns() >= deadline_ns)
+		if (mu_sys_now_ns() >= until_ns)
 			return false;
 		mu_sys_sleep_ns(NAP_NS);
 		seen = MUTEX_FREE;
@@ -78,19 +99,19 @@ static enum mu_status
 lock_arena(const struct freezing *freezing, uintptr_t arena)
 {
 	struct mu_glibc *glibc = freezing->glibc;
-	uint64_t deadline_ns = freezing->freeze->deadline_ns;
+	const struct mu_heap_freeze *freeze = freezing->freeze;
 	bool inferred = glibc->inferred_from != 0, taken;
 
 	/* .next may lead to an arena that was not checked. */
 	if (inferred && !mu_glibc_has_arena(glibc, arena))
 		return mu_why(freezing->why, MU_ERR_HEAP_INCONSISTENT,
 		    "arena %p was created during the pass", (void *)arena);
-	if (!mu_arena_room(freezing->freeze->arena, glibc->locked,
-		glibc->num_locked, glibc->max_locked, 64))
+	if (!mu_arena_room(freeze->arena, glibc->locked, glibc->num_locked,
+		glibc->max_locked, 64))
 		return mu_why(freezing->why, MU_ERR_NO_MEMORY,
 		    "no memory to freeze malloc");
-	taken = inferred ? mutex_take_if_free((int *)arena, deadline_ns)
-			 : mutex_take((int *)arena, deadline_ns);
+	taken = inferred ? mutex_take_if_free((int *)arena, freeze)
+			 : mutex_take((int *)arena, freeze);
 	if (!taken)
 		return mu_why(freezing->why, MU_ERR_BUSY,
 		    "malloc's arena %p stayed locked" MU_CURE
