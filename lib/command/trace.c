@@ -180,6 +180,45 @@ take_held(struct mu_trace *trace, struct mu_threads *threads)
 	return threads->count > 0;
 }
 
+/* The exit code of a thread that is in the stop at its end. */
+static unsigned long
+code_of(pid_t tid)
+{
+	unsigned long code = 0;
+
+	mu_sys_ptrace(PTRACE_GETEVENTMSG, tid, 0, (uintptr_t)&code);
+	return code;
+}
+
+static void
+note_shown(struct mu_trace *trace, pid_t pid, unsigned long code)
+{
+	struct mu_traced *thread = NULL;
+
+	while ((thread = mu_traced_next(&trace->all, pid, thread)) != NULL) {
+		thread->shown = true;
+		thread->code = code;
+	}
+}
+
+/*
+ * True if THREAD arrives after the report of its process. All threads that
+ * exit_group() or a signal ends have the same code (do_group_exit() in
+ * kernel/exit.c); one that a seccomp filter killed alone had another.
+ */
+static bool
+is_late(const struct mu_trace *trace, const struct mu_traced *thread)
+{
+	const struct mu_traced *other = NULL;
+	unsigned long code = code_of(thread->tid);
+
+	while (
+	    (other = mu_traced_next(&trace->all, thread->pid, other)) != NULL)
+		if (other->shown && other->code == code)
+			return true;
+	return false;
+}
+
 static void
 show_end(struct mu_trace *trace, pid_t pid, size_t missed)
 {
@@ -187,8 +226,10 @@ show_end(struct mu_trace *trace, pid_t pid, size_t missed)
 	struct mu_threads threads = { .pid = pid, .arena = &arena };
 
 	mu_arena_open(&arena, ARENA_LIMIT);
-	if (take_held(trace, &threads))
+	if (take_held(trace, &threads)) {
+		note_shown(trace, pid, code_of(threads.tracees[0].tid));
 		trace->ended(trace->ctx, &threads, missed);
+	}
 	mu_arena_close(&arena);
 	release(trace, pid);
 }
@@ -239,7 +280,8 @@ take_end(struct mu_trace *trace, struct mu_traced *thread)
 	size_t more = count_more(trace, thread);
 	pid_t pid = thread->pid;
 
-	if (more == 0 || mu_proc_call(pid, thread->tid) != SYS_exit) {
+	if (!is_late(trace, thread) &&
+	    (more == 0 || mu_proc_call(pid, thread->tid) != SYS_exit)) {
 		hold(trace, thread, more);
 		return;
 	}

@@ -19,6 +19,8 @@ struct mu_traced {
 	pid_t pid;    /* its process; 0: not known yet */
 	bool held;    /* in the stop at its end */
 	bool leaving; /* was released from there by itself */
+	bool shown;   /* so was the end of its process, with this code */
+	unsigned long code;
 	bool stopped; /* kept stopped, for another thread or by its signal */
 	bool listens; /* continue it by PTRACE_LISTEN */
 	bool asked;   /* it has asked to be traced: lib/command/forked.h */

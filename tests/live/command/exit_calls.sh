@@ -5,6 +5,7 @@
 # once.
 set -u
 . tests/support/command/command.sh
+. tests/support/command/silent_mount.sh
 victim=$build/tests/live/victims/victim_exit_calls
 LIBRARY=$build/libmemunreachable.so.0
 runs=${EXIT_CALLS_RUNS:-3}
@@ -146,5 +147,21 @@ while [ $i -lt 10 ]; do
 	await is_over || fail "the program hangs"
 	i=$((i + 1))
 done
+
+# The end is reported after a second, and not again when the thread arrives.
+name='a thread that is late for the end'
+folder=$work/mount
+if serve_silently "$folder" "$victim"; then
+	fall_silent "$folder" USR2
+	(sleep 4 && kill -9 "$server") &
+	begin=$(date +%s)
+	SILENT_FILE=$folder/prog run 5 --unchecked=ok -- "$victim" late_thread
+	[ $(($(date +%s) - begin)) -ge 3 ] || fail "no thread was late"
+	[ "$(grep -c '^memunreachable: ' "$err")" -eq 1 ] ||
+		fail "reports: $(cat "$err")"
+	umount -l "$folder"
+else
+	echo "SKIPPED: exit_calls: $name: no FUSE mount here"
+fi
 
 [ "$failures" -eq 0 ]

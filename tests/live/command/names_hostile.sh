@@ -3,6 +3,7 @@
 # nevertheless, with the names of other files.
 set -u
 . tests/support/script_setup.sh
+. tests/support/command/silent_mount.sh
 command=$build/memunreachable
 victim=$build/tests/live/victims/victim_pointing
 unset DEBUGINFOD_URLS
@@ -109,6 +110,65 @@ leave
 # A program on a file system that does not answer any more. A process that waits
 # for it in the kernel cannot be killed before it ends.
 name='silent_mount'
+folder=$work/silent_mount
+serve_silently "$folder" "$victim" || {
+	echo "SKIPPED: names_hostile: no FUSE mount here"
+	[ "$failures" -eq 0 ]
+	exit
+}
+hold "$folder/prog"
+look 20
+leave
+
+begin 'fifo_by_the_side'
+link prog.debug
+mkdir "$folder/.debug"
+mkfifo "$folder/.debug/prog.debug"
+hold "$folder/prog"
+look 20
+leave
+
+begin 'device_by_dots'
+up=$(echo "$folder" | sed 's,/[^/]*,../,g')
+link "${up}dev/full"
+hold "$folder/prog"
+look 20
+leave
+
+begin 'device_by_link'
+link prog.debug
+ln -s /dev/zero "$folder/prog.debug"
+hold "$folder/prog"
+look 20
+leave
+
+begin 'sparse'
+link prog.debug
+truncate -s 4T "$folder/prog.debug" 2>/dev/null ||
+	truncate -s 15T "$folder/prog.debug" 2>/dev/null ||
+	echo "SKIPPED: names_hostile: no sparse files here"
+hold "$folder/prog"
+look 20
+leave
+
+begin 'symbols'
+python3 tests/support/command/hostile_symbols.py "$folder/prog" 200000 1048576
+hold "$folder/prog"
+look 20
+leave
+
+# Where names of addresses are not asked for, types are.
+begin 'symbols_for_types'
+python3 tests/support/command/hostile_symbols.py "$folder/prog" 1000000 1048576
+hold "$folder/prog"
+timeout -k 5 60 "$command" -q --timeout=4s -p "$pid" >"$work/text" 2>&1 9>&-
+grep -q '^Names are incomplete: it takes too long' "$work/text" ||
+	fail "nothing is said of it: $(cat "$work/text")"
+leave
+
+# A program on a file system that does not answer any more. A process that waits
+# for it in the kernel cannot be killed before it ends.
+name='silent_mount'
 fuse=$build/tests/support/command/silent_fuse
 folder=$work/silent_mount
 mkdir "$folder"
@@ -127,13 +187,7 @@ if ! grep -qs ready "$work/fuse"; then
 	exit
 fi
 hold "$folder/prog"
-kill -USR1 "$server"
-is_silent() {
-	grep -q silent "$work/fuse"
-}
-# A request wakes it up from its wait for one.
-(cat "$folder/prog" >/dev/null 2>&1 &)
-await is_silent || fail "the mount is not silent"
+fall_silent "$folder" USR1
 look 60
 grep -q 'Names are incomplete: it takes too long to read .*/prog' "$work/text" ||
 	fail "nothing is said of it"

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -148,6 +149,25 @@ call_beside_exit(char *how)
 	start(call, "_exit");
 	start(call, "exit");
 	wait_for_end();
+}
+
+static void *
+wait_for_file(void *unused)
+{
+	struct stat about;
+
+	stat(getenv("SILENT_FILE"), &about);
+	return unused;
+}
+
+/* A thread is in a system call that not even SIGKILL ends. */
+static void
+late_thread(char *how)
+{
+	(void)how;
+	start(wait_for_file, NULL);
+	usleep(300000);
+	syscall(SYS_exit_group, STATUS);
 }
 
 static void
@@ -585,6 +605,7 @@ static const struct {
 	{ "quick_exits", quick_exits, false },
 	{ "exits_of_both", exits_of_both, false },
 	{ "call_beside_exit", call_beside_exit, false },
+	{ "late_thread", late_thread, true },
 	{ "handler", handler, false },
 	{ "exit_on_alternate_stack", exit_on_alternate_stack, true },
 	{ "handler_of_many", handler_of_many, false },

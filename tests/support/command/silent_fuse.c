@@ -1,8 +1,9 @@
 /*
  * silent_fuse FOLDER FILE: mounts a file system with one file, "prog", that has
  * the bytes of FILE, and serves it until SIGUSR1. From then on no request gets
- * an answer, until the process ends. Prints "ready" and, when it is silent,
- * "silent". As root.
+ * an answer, until the process ends; after SIGUSR2 they are read all the same,
+ * so that not even SIGKILL ends the wait for an answer. Prints "ready" and, when
+ * it is silent, "silent". As root.
  */
 #include <fcntl.h>
 #include <linux/fuse.h>
@@ -17,15 +18,14 @@
 
 #define ROOM ((size_t)1 << 20)
 
-static volatile sig_atomic_t silent;
+static volatile sig_atomic_t silent; /* the signal that made it so */
 static int device, file;
 static struct stat about;
 
 static void
 fall_silent(int signo)
 {
-	(void)signo;
-	silent = 1;
+	silent = signo;
 }
 
 static void
@@ -115,6 +115,7 @@ main(int argc, char **argv)
 	    mount("silent", argv[1], "fuse", 0, options) != 0)
 		return 77;
 	sigaction(SIGUSR1, &action, NULL);
+	sigaction(SIGUSR2, &action, NULL);
 	printf("ready\n");
 	fflush(stdout);
 	while (!silent) {
@@ -125,5 +126,6 @@ main(int argc, char **argv)
 	printf("silent\n");
 	fflush(stdout);
 	for (;;)
-		pause();
+		if (silent != SIGUSR2 || read(device, room, sizeof(room)) < 0)
+			pause();
 }
