@@ -2,8 +2,8 @@
  * silent_fuse FOLDER FILE: mounts a file system with one file, "prog", that has
  * the bytes of FILE, and serves it until SIGUSR1. From then on no request gets
  * an answer, until the process ends; after SIGUSR2 they are read all the same,
- * so that not even SIGKILL ends the wait for an answer. Prints "ready" and, when
- * it is silent, "silent". As root.
+ * so that not even SIGKILL ends the wait for an answer. Prints "ready" and,
+ * when it is silent, "silent". As root.
  */
 #include <fcntl.h>
 #include <linux/fuse.h>
