@@ -128,21 +128,6 @@ count_asked(struct census *census, const struct mu_block *block)
 	out->asked_bytes += mu_range_size(recorded.range);
 }
 
-static void
-count_stale(
-    struct census *census, struct kind *size, const struct mu_block *block)
-{
-	size_t blocks;
-	uint32_t seconds = mu_stale_seconds(&census->stale, block, &blocks);
-
-	if (seconds == 0 ||
-	    seconds < census->explaining->out->wanted.stale_seconds)
-		return;
-	size->stale += blocks;
-	if (size->seconds == 0 || seconds < size->seconds)
-		size->seconds = seconds;
-}
-
 static bool
 count_block(void *ctx, const struct mu_block *block)
 {
@@ -156,11 +141,34 @@ count_block(void *ctx, const struct mu_block *block)
 	if (size == NULL)
 		return false;
 	if (census->stale.stale != NULL)
-		count_stale(census, size, block);
+		mu_stale_compare(&census->stale, block);
 	count_text(census, size, block);
 	count_asked(census, block);
 	return !census->no_memory &&
 	    !mu_deadline_passed(&census->explaining->deadline, 16);
+}
+
+static bool
+count_stale(void *ctx, const struct mu_block *block)
+{
+	struct census *census = ctx;
+	size_t blocks;
+	uint32_t seconds;
+	struct kind *size;
+
+	if (!mu_block_marked(block))
+		return true;
+	seconds = mu_stale_seconds(&census->stale, block, &blocks);
+	if (seconds == 0 ||
+	    seconds < census->explaining->out->wanted.stale_seconds)
+		return true;
+	size = mu_keyed_find(&census->sizes, key_of(census, block));
+	if (size != NULL) {
+		size->stale += blocks;
+		if (size->seconds == 0 || seconds < size->seconds)
+			size->seconds = seconds;
+	}
+	return !mu_deadline_passed(&census->explaining->deadline, 16);
 }
 
 static int
@@ -290,9 +298,12 @@ mu_in_use_explain(struct mu_explaining *explaining)
 	mu_blocks_each(explaining->graph->blocks, count_block, &census);
 	if (census.no_memory)
 		return MU_ERR_NO_MEMORY;
+	if (stale != NULL && !explaining->deadline.passed) {
+		mu_stale_look_end(&census.stale);
+		mu_blocks_each(explaining->graph->blocks, count_stale, &census);
+	}
 	if (explaining->deadline.passed)
 		return MU_ERR_TIMEOUT;
-	mu_stale_look_end(&census.stale);
 	sort_kinds(&census.sizes, compare_sizes);
 	sort_kinds(&census.texts, compare_texts);
 	return take_sizes(&census) && take_texts(&census) ? MU_OK

@@ -12,6 +12,10 @@
 #define FIRST_ROOM ((size_t)1 << 12)
 #define SPREAD 0x9e3779b97f4a7c15ull /* 2^64 / the golden ratio */
 #define GRAIN_SHIFT 4
+#define NO_HOLDER UINT32_MAX
+#define HOLDERS (UINT32_MAX - 1) /* more than one, or none that is small */
+#define OBJECT ((size_t)1 << 10) /* bytes; larger ones are tables */
+#define DEPTH 16                 /* of parts of parts */
 
 /* A block as it was. */
 struct seen {
@@ -51,18 +55,44 @@ mu_stale_free(struct mu_stale *stale)
 }
 
 static void
-count_pointers(
-    const struct mu_explaining *explaining, uint32_t *pointers, size_t blocks)
+add_pointer(struct mu_stale_look *look, uint32_t from, uint32_t to)
 {
-	const struct mu_graph *graph = explaining->graph;
+	look->seconds[to]++;
+	if (look->holders[to] == NO_HOLDER)
+		look->holders[to] = from;
+	else if (look->holders[to] != from)
+		look->holders[to] = HOLDERS;
+}
+
+static void
+count_pointers(struct mu_stale_look *look, uint32_t blocks)
+{
+	const struct mu_graph *graph = look->explaining->graph;
 	uint32_t node, at, target;
 
 	for (node = 0; node < graph->num_nodes; node++) {
 		at = graph->cells[node];
 		while (mu_edges_next(graph, &at, &target))
 			if (target < blocks)
-				pointers[target]++;
+				add_pointer(look,
+				    node < blocks ? node : HOLDERS, target);
 	}
+}
+
+/*
+ * What a variable leads to is part of no other block. Old words of stacks and
+ * registers come and go.
+ */
+static void
+note_variables(struct mu_stale_look *look, uint32_t blocks)
+{
+	const struct mu_held_word *word = look->explaining->held.words;
+	const struct mu_held_word *end = word + look->explaining->held.count;
+
+	for (; word < end; word++)
+		if (word->node < blocks && word->kind != MU_HELD_STACK &&
+		    word->kind != MU_HELD_REGISTER)
+			look->holders[word->node] = HOLDERS;
 }
 
 bool
@@ -72,13 +102,17 @@ mu_stale_look_open(struct mu_stale_look *look, struct mu_stale *stale,
 	size_t blocks = explaining->graph->blocks->count, room = FIRST_ROOM;
 
 	*look = (struct mu_stale_look) { .stale = stale,
-		.memory = (struct mu_memory *)&explaining->snap->memory,
+		.explaining = explaining,
 		.now = (uint32_t)(mu_sys_now_ns() / MU_NS_PER_SEC) };
-	look->pointers = mu_arena_alloc_table(
-	    explaining->tables, blocks + 1, sizeof(*look->pointers));
-	if (look->pointers == NULL)
+	look->seconds = mu_arena_alloc_table(
+	    explaining->tables, blocks + 1, sizeof(*look->seconds));
+	look->holders = mu_arena_alloc_table(
+	    explaining->tables, blocks + 1, sizeof(*look->holders));
+	if (look->seconds == NULL || look->holders == NULL)
 		return false;
-	count_pointers(explaining, look->pointers, blocks);
+	memset(look->holders, 0xff, blocks * sizeof(*look->holders));
+	count_pointers(look, (uint32_t)blocks);
+	note_variables(look, (uint32_t)blocks);
 	while (blocks >> look->sparse > MU_STALE_BLOCKS)
 		look->sparse++;
 	while (room < ROOM && room / 2 < blocks >> look->sparse)
@@ -133,14 +167,16 @@ add_bytes(uint64_t sum, const char *bytes, size_t size)
 static uint32_t
 sum_of(const struct mu_stale_look *look, const struct mu_block *block)
 {
-	uint64_t sum = look->pointers[block->number];
+	uint64_t sum = look->seconds[block->number];
 	struct mu_parts parts;
 	struct mu_range part;
 
 	if (mu_range_size(block->range) <= MU_GRAPH_LARGE) {
 		sum = add_bytes(sum, block->view, mu_range_size(block->range));
 	} else {
-		mu_parts_open(&parts, look->memory, block->range, 0);
+		mu_parts_open(&parts,
+		    (struct mu_memory *)&look->explaining->snap->memory,
+		    block->range, 0);
 		while (mu_parts_next(&parts, &part))
 			sum = add_bytes(sum,
 			    block->view + (part.begin - block->range.begin),
@@ -149,32 +185,94 @@ sum_of(const struct mu_stale_look *look, const struct mu_block *block)
 	return (uint32_t)(sum * SPREAD >> 32);
 }
 
-uint32_t
-mu_stale_seconds(
-    struct mu_stale_look *look, const struct mu_block *block, size_t *blocks)
+static const char *
+type_of(const struct mu_stale_look *look, const struct mu_block *block)
+{
+	return mu_live_type_of(&look->explaining->types, block->number)->name;
+}
+
+/*
+ * What BLOCK is a part of: a small block, the only one that leads to it. Those
+ * of one type, or size, are elements of a list or a tree. False: of none.
+ */
+static bool
+find_whole(const struct mu_stale_look *look, const struct mu_block *block,
+    struct mu_block *whole)
+{
+	size_t size = mu_range_size(block->range);
+	const char *part_type, *type;
+
+	if (size > MU_GRAPH_LARGE || look->holders[block->number] >= HOLDERS ||
+	    !mu_blocks_at(look->explaining->graph->blocks,
+		look->holders[block->number], whole) ||
+	    !mu_block_marked(whole) || mu_range_size(whole->range) > OBJECT)
+		return false;
+	part_type = type_of(look, block);
+	type = type_of(look, whole);
+	return part_type != NULL && type != NULL
+	    ? strcmp(part_type, type) != 0
+	    : mu_range_size(whole->range) != size;
+}
+
+/* All parts of an object are known, or none. */
+static bool
+is_known(const struct mu_stale_look *look, const struct mu_block *block)
+{
+	struct mu_block whole = *block, next;
+	size_t i;
+
+	if (look->sparse == 0)
+		return true;
+	for (i = 0; i < DEPTH && find_whole(look, &whole, &next); i++)
+		whole = next;
+	return (key_of(&whole) * SPREAD >> 44 &
+		   (((uint64_t)1 << look->sparse) - 1)) == 0;
+}
+
+void
+mu_stale_compare(struct mu_stale_look *look, const struct mu_block *block)
 {
 	struct mu_stale *stale = look->stale;
+	uint32_t *seconds = &look->seconds[block->number];
+	uint32_t sum = sum_of(look, block);
 	uint64_t key = key_of(block);
 	struct seen *before, *now;
 
-	*blocks = (size_t)1 << look->sparse;
-	if (stale == NULL || (key * SPREAD >> 44 & (*blocks - 1)) != 0)
-		return 0;
+	*seconds = 0;
+	if (!is_known(look, block))
+		return;
 	now = place_of(stale, stale->now & 1, key);
 	if (now == NULL)
-		return 0;
-	*now = (struct seen) { key, sum_of(look, block), look->now };
+		return;
+	*now = (struct seen) { key, sum, look->now };
 	before = place_of(stale, ~stale->now & 1, key);
-	if (before == NULL || before->key != key || before->sum != now->sum ||
+	if (before == NULL || before->key != key || before->sum != sum ||
 	    before->since > look->now)
-		return 0;
+		return;
 	now->since = before->since;
-	return look->now - now->since;
+	*seconds = look->now - now->since;
+}
+
+uint32_t
+mu_stale_seconds(const struct mu_stale_look *look, const struct mu_block *block,
+    size_t *blocks)
+{
+	uint32_t seconds = look->seconds[block->number];
+	struct mu_block part = *block, whole;
+	size_t i;
+
+	*blocks = (size_t)1 << look->sparse;
+	for (i = 0; seconds > 0 && i < DEPTH && find_whole(look, &part, &whole);
+	     i++) {
+		if (look->seconds[whole.number] < seconds)
+			seconds = look->seconds[whole.number];
+		part = whole;
+	}
+	return seconds;
 }
 
 void
 mu_stale_look_end(struct mu_stale_look *look)
 {
-	if (look->stale != NULL)
-		look->stale->now = ~look->stale->now & 1;
+	look->stale->now = ~look->stale->now & 1;
 }

@@ -47,12 +47,13 @@ stale = {one["name"]: one for one in verdict["stale"]}
 def blocks(name):
     return stale.get(name, {"blocks": 0})["blocks"]
 assert 800 <= blocks("probably session") <= 1100, stale
-assert 1600 <= blocks("probably char[]") <= 2200, stale
+# The texts of the other sessions are parts of what changes.
+assert 800 <= blocks("probably char[]") <= 1100, stale
 assert blocks("probably counter") <= 200 and blocks("probably shared") <= 200, stale
 # What was made before the last two seconds, and holds the shared, is as it was.
 assert blocks("probably holder") <= 4200, stale
 assert all(one["seconds"] >= 2 for one in stale.values()), stale
-planted = 1000 * 104 + 2000 * 200 + (4 << 20)
+planted = 1000 * 104 + 1000 * 200 + (4 << 20)
 found = sum(one["bytes"] for name, one in stale.items() if name != "probably holder")
 assert .8 * planted <= found <= 1.1 * planted, (found, planted, stale)
 END
