@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 
+#include "lib/state/library.h"
 #include "tests/support/pass/live_mappings.h"
 #include "tests/support/suite.h"
 
@@ -278,3 +279,12 @@ TEST(holes_stay)
 		count += resident[i] & 1;
 	ck_assert_uint_eq(count, 2);
 }
+
+/* On a busy machine what is copied during the stop takes longer. */
+static void
+be_patient(void)
+{
+	mu_library.options.max_pause = 10000;
+}
+
+SUITE(.setup = be_patient);
