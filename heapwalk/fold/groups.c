@@ -2,6 +2,7 @@
 
 #include "heapwalk/fold/holds.h"
 #include "heapwalk/fold/reported.h"
+#include "heapwalk/subject/read_buffer.h"
 
 #define FIRST_GROUPS ((size_t)64)
 #define KEPT 1024u /* a power of 2 */
@@ -23,6 +24,10 @@
  */
 #define VISITS_EACH 4
 #define VISITS_LEAST ((size_t)1 << 20)
+
+/* Words are kept if so many of the blocks are visited, or one several times. */
+#define KEEP_SHARE 4
+#define KEEP_PART 4 /* of the memory that is left */
 
 struct mu_stack_key {
 	uint64_t key;
@@ -277,6 +282,22 @@ add_blocks(struct mu_grouped *group, size_t count, size_t bytes)
 	group->total_bytes += bytes;
 }
 
+/* The blocks that are visited if MAX of each shape are, at most. */
+static size_t
+count_visits(const struct mu_groups *groups, size_t max)
+{
+	const struct mu_components *components = groups->components;
+	const struct mu_component *one = components->all;
+	const struct mu_component *end = one + components->num_components;
+	size_t sum = 0;
+
+	for (; one < end; one++)
+		if (one->parent == MU_NO_PARENT)
+			sum += one->complete && one->count < max ? one->count
+								 : max;
+	return sum;
+}
+
 /*
  * How many blocks of each shape may be visited. The limit keeps the sum near
  * the number of lost blocks, even if many owners lead to the same ones. It is
@@ -285,22 +306,27 @@ add_blocks(struct mu_grouped *group, size_t count, size_t bytes)
 static size_t
 choose_max(const struct mu_groups *groups)
 {
-	const struct mu_components *components = groups->components;
-	const struct mu_component *one, *end;
-	size_t max, sum;
+	size_t max;
 
-	end = components->all + components->num_components;
-	for (max = BLOCKS; max > 1; max /= 2) {
-		sum = lost_of(groups)->num_alone;
-		for (one = components->all; one < end; one++)
-			if (one->parent == MU_NO_PARENT)
-				sum += one->complete && one->count < max
-				    ? one->count
-				    : max;
-		if (sum <= groups->visits)
+	for (max = BLOCKS; max > 1; max /= 2)
+		if (lost_of(groups)->num_alone + count_visits(groups, max) <=
+		    groups->visits)
 			break;
-	}
 	return max;
+}
+
+/* Read the words of all blocks at once, if it is worth it. */
+static void
+keep_words(struct mu_groups *groups, size_t max)
+{
+	const struct mu_lost *lost = lost_of(groups);
+	const struct mu_arena *arena = groups->arena;
+
+	if (mu_read_buffer_helps(lost->graph->memory) &&
+	    count_visits(groups, max) >= lost->num_nodes / KEEP_SHARE)
+		mu_first_words_open(&groups->first, lost,
+		    (arena->limit - arena->used) / KEEP_PART,
+		    groups->components->deadline);
 }
 
 static bool
@@ -312,6 +338,7 @@ add_members(struct mu_groups *groups)
 	struct member member;
 	uint32_t i;
 
+	keep_words(groups, max);
 	for (i = 0; i < components->num_components; i++) {
 		if (components->all[i].parent != MU_NO_PARENT)
 			continue;
@@ -441,6 +468,7 @@ open_groups(struct mu_groups *groups, const struct mu_snapshot *snap)
 	struct mu_shape_rules rules = {
 		.blocks = lost->graph->blocks,
 		.memory = lost->graph->memory,
+		.first = &groups->first,
 		.tags = &groups->tags,
 		.deadline = groups->components->deadline,
 		.max = BLOCKS,
@@ -472,6 +500,7 @@ mu_groups_find(
 
 	found = open_groups(groups, snap) && add_members(groups) &&
 	    add_up(groups) && add_alone(groups) && choose(groups, limit);
+	mu_first_words_close(&groups->first);
 	if (!found)
 		groups->by = MU_BY_BLOCK;
 	return found;

@@ -39,6 +39,7 @@ struct mu_groups {
 	void *ctx;
 
 	struct mu_tags tags;
+	struct mu_first_words first;
 	struct mu_shape shape, wide;
 	struct mu_grouped *all;
 	size_t count, max;

@@ -7,19 +7,12 @@
 #include "mu/bisect.h"
 #include "mu/sort.h"
 
-#define WORDS (MU_SHAPE_BYTES / sizeof(uintptr_t))
 #define SMALL 24 /* usable bytes of glibc's smallest chunk */
 #define LINKS_EACH 8
 #define HEAD_ELEMENTS 4 /* with fewer the head is a structure, no array */
 
 /* Signs that do not depend on a size. */
 enum { SIGN_SMALL = 1, SIGN_BUFFER, SIGN_ARRAY };
-
-/* The words of a block that is being read. */
-struct words {
-	uintptr_t at[WORDS];
-	size_t count;
-};
 
 bool
 mu_shape_open(struct mu_shape *shape, const struct mu_shape_rules *rules,
@@ -70,28 +63,24 @@ mu_shape_sign(const struct mu_tags *tags, uintptr_t tag, size_t size)
 	return mu_tags_mix(mu_tags_mix(0x5107, hash), size);
 }
 
-/* Read the first words of BLOCK, which is in RANGE of VIEW. */
+/* Read the first words of BLOCK, as the program knows it: RANGE. */
 static void
-read_words(const struct mu_shape *shape, struct mu_range range,
-    const char *view, struct words *words)
+read_words(const struct mu_shape *shape, const struct mu_block *block,
+    struct mu_range range, struct mu_words *words)
 {
-	struct mu_memory *memory = shape->rules.memory;
-	size_t size = mu_range_size(range);
+	size_t skipped = range.begin - block->range.begin;
 
-	if (size > sizeof(words->at))
-		size = sizeof(words->at);
-	if (memory != NULL && memory->ops != NULL && memory->ops->peek != NULL)
-		view = memory->ops->peek(memory, range.begin, size, words->at);
-	words->count = view == NULL ? 0 : size / sizeof(uintptr_t);
-	if (view != NULL && view != (const char *)words->at)
-		memcpy(words->at, view, size);
+	if (skipped > 0 ||
+	    !mu_first_words_get(shape->rules.first, block, words))
+		mu_first_words_read(
+		    shape->rules.memory, range, block->view + skipped, words);
 	mu_deadline_passed(shape->rules.deadline, 16 + words->count);
 }
 
 /* The unreachable block that the word at INDEX of BLOCK refers to. */
 static bool
 is_link(const struct mu_shape *shape, const struct mu_shape_block *block,
-    const struct words *words, size_t index, struct mu_block *to)
+    const struct mu_words *words, size_t index, struct mu_block *to)
 {
 	const struct mu_blocks *blocks = shape->rules.blocks;
 	uintptr_t word = words->at[index];
@@ -109,7 +98,7 @@ is_link(const struct mu_shape *shape, const struct mu_shape_block *block,
  * vector, whose buffer is TO.
  */
 static bool
-is_vector(const struct words *words, size_t index, const struct mu_block *to)
+is_vector(const struct mu_words *words, size_t index, const struct mu_block *to)
 {
 	const uintptr_t *at = &words->at[index];
 
@@ -120,7 +109,7 @@ is_vector(const struct words *words, size_t index, const struct mu_block *to)
 /* Add the links of BLOCK, whose words are at WORDS. */
 static void
 add_links(struct mu_shape *shape, struct mu_shape_block *block,
-    const struct words *words)
+    const struct mu_words *words)
 {
 	size_t i, others = 0;
 	struct mu_block to;
@@ -154,7 +143,7 @@ is_printable(unsigned char byte)
 
 /* Copy the beginning of the text that is all of BLOCK, if that is text. */
 static void
-copy_text(struct mu_shape_block *block, const struct words *words)
+copy_text(struct mu_shape_block *block, const struct mu_words *words)
 {
 	const unsigned char *bytes = (const unsigned char *)words->at;
 	size_t size = words->count * sizeof(uintptr_t), i;
@@ -171,7 +160,7 @@ copy_text(struct mu_shape_block *block, const struct words *words)
 
 static void
 describe(struct mu_shape *shape, struct mu_shape_block *block,
-    const struct words *words)
+    const struct mu_words *words)
 {
 	size_t size = mu_range_size(block->range);
 
@@ -198,26 +187,22 @@ add_block(struct mu_shape *shape, size_t parent,
 	const struct mu_blocks *blocks = shape->rules.blocks;
 	struct mu_shape_block *block = &shape->blocks[shape->count];
 	struct mu_recorded_block known;
-	struct words words;
+	struct mu_words words;
 	struct mu_block found;
-	const char *view;
 
 	if (!mu_blocks_at(blocks, link->number, &found))
 		return false;
-	view = found.view;
-	if (blocks->recorder != NULL &&
-	    mu_recorder_find(blocks->recorder, found.range, &known) &&
-	    known.range.begin != found.range.begin) {
-		view += known.range.begin - found.range.begin;
-		found.range = known.range;
-	}
-	*block = (struct mu_shape_block) { .range = found.range,
+	if (blocks->recorder == NULL ||
+	    !mu_recorder_find(blocks->recorder, found.range, &known) ||
+	    known.range.begin == found.range.begin)
+		known.range = found.range;
+	*block = (struct mu_shape_block) { .range = known.range,
 		.number = link->number,
 		.parent = (uint32_t)parent,
 		.offset = link->offset,
 		.buffer = link->buffer };
 	*slot = (uint16_t)(1 + shape->count++);
-	read_words(shape, found.range, view, &words);
+	read_words(shape, &found, known.range, &words);
 	describe(shape, block, &words);
 	return true;
 }

@@ -17,12 +17,12 @@
 #ifndef HEAPWALK_FOLD_SHAPE_H
 #define HEAPWALK_FOLD_SHAPE_H
 
+#include "heapwalk/fold/first_words.h"
 #include "heapwalk/fold/tags.h"
-#include "heapwalk/heaps/blocks.h"
-#include "heapwalk/subject/deadline.h"
 
-#define MU_SHAPE_BYTES 512 /* of a block that are searched for links */
-#define MU_SHAPE_TEXT 24   /* bytes of text that are kept */
+/* Bytes of a block that are searched for links. */
+#define MU_SHAPE_BYTES (MU_FIRST_WORDS * sizeof(uintptr_t))
+#define MU_SHAPE_TEXT 24 /* bytes of text that are kept */
 
 struct mu_shape_block {
 	struct mu_range range; /* as the program knows it */
@@ -48,7 +48,8 @@ struct mu_shape_link {
 /* Where and how far to search. */
 struct mu_shape_rules {
 	const struct mu_blocks *blocks;
-	struct mu_memory *memory; /* may be NULL */
+	struct mu_memory *memory;           /* may be NULL */
+	const struct mu_first_words *first; /* read these instead */
 	struct mu_tags *tags;
 	struct mu_deadline *deadline;
 	size_t max; /* blocks there is room for, at most 65535 */

@@ -65,6 +65,77 @@ group(void)
 	ck_assert_uint_eq(folding_leaks.groups.rest_bytes, 0);
 }
 
+/* Memory that is not in place, as that of another process. */
+static size_t peeks; /* of more than what entries show */
+
+static const void *
+view(struct mu_memory *memory, uintptr_t address, size_t size)
+{
+	(void)memory;
+	(void)size;
+	return (const void *)address;
+}
+
+static const void *
+copy_some(
+    struct mu_memory *memory, uintptr_t address, size_t size, void *buffer)
+{
+	(void)memory;
+	peeks += size > MU_LEAK_CONTENTS;
+	return memcpy(buffer, (const void *)address, size);
+}
+
+static bool
+copy_pages(struct mu_memory *memory, struct mu_range range, void *buffer)
+{
+	(void)memory;
+	if (mu_range_size(range) > 0)
+		memcpy(buffer, (const void *)range.begin, mu_range_size(range));
+	return true;
+}
+
+static void
+be_remote(void)
+{
+	static const struct mu_memory_ops ops = {
+		.view = view, .peek = copy_some, .read = copy_pages
+	};
+	static struct mu_memory memory = { .ops = &ops, .page_size = 4096 };
+
+	folding_graph.memory = &memory;
+}
+
+/* The groups are the same wherever the memory is. */
+static void
+expect_same_remotely(void)
+{
+	size_t size = (num_groups + 1) * sizeof(*groups);
+	struct mu_lost_group *before = memcpy(malloc(size), groups, size);
+	size_t i, j, count = num_groups;
+	const struct mu_lost_hold *hold;
+
+	after_make = be_remote;
+	group();
+	ck_assert_uint_eq(num_groups, count);
+	for (i = 0; i < count; i++) {
+		ck_assert_uint_eq(groups[i].key, before[i].key);
+		ck_assert_uint_eq(groups[i].count, before[i].count);
+		ck_assert_uint_eq(groups[i].num_blocks, before[i].num_blocks);
+		ck_assert_uint_eq(groups[i].example.range.begin,
+		    before[i].example.range.begin);
+		ck_assert_uint_eq(groups[i].num_holds, before[i].num_holds);
+		for (j = 0; j < groups[i].num_holds; j++) {
+			hold = &before[i].holds[j];
+			ck_assert_uint_eq(
+			    groups[i].holds[j].address, hold->address);
+			ck_assert_uint_eq(
+			    groups[i].holds[j].count, hold->count);
+			ck_assert_str_eq(groups[i].holds[j].text, hold->text);
+		}
+	}
+	free(before);
+}
+
 /* A list of COUNT nodes, without a header; a payload hangs on each. */
 static void **
 list(size_t count)
@@ -303,6 +374,59 @@ TEST_LOOP(no_memory, 0, FAKE_KINDS)
 		else
 			ck_assert_uint_eq(num_groups, 0);
 	}
+}
+
+/* What many lead to is read once, and again only for rows that are shown. */
+TEST_LOOP(read_once, 0, FAKE_KINDS)
+{
+	void **first;
+	size_t i;
+
+	open_heap(_i, 1 << 20);
+	first = list(30);
+	for (i = 0; i < 400; i++)
+		folding_node(6)[i % 6] = first;
+	group();
+	peeks = 0;
+	expect_same_remotely();
+	ck_assert_uint_le(peeks, folding_leaks.num_leaks + num_groups * 61);
+}
+
+/* Data, pointers to the end of a block, and what is searched of a large one. */
+static void
+fill_words(void **words, size_t count, void **to)
+{
+	size_t at = (size_t)rand() % (count - 2);
+
+	words[(size_t)rand() % count] = (void *)(uintptr_t)rand();
+	memcpy(&words[(size_t)rand() % count], "a text", 7);
+	words[at] = to;
+	words[at + 1] = to + 2;
+	words[at + 2] = to + (size_t)rand() % 4;
+}
+
+TEST_LOOP(words_of_any_kind, 0, FAKE_KINDS)
+{
+	size_t round, i, count;
+	size_t words[100];
+	void **nodes[100];
+
+	for (round = 0; round < 200; round++) {
+		srand((unsigned)round + 1);
+		open_heap(_i, 1 << 20);
+		count = 2 + (size_t)rand() % 98;
+		for (i = 0; i < count; i++) {
+			words[i] = 3 + (size_t)rand() % (i % 9 ? 9 : 90);
+			nodes[i] = folding_node(words[i]);
+		}
+		for (i = 0; i < count * 2 / 3; i++)
+			fill_words(
+			    nodes[i], words[i], nodes[(size_t)rand() % count]);
+		group();
+		expect_same_remotely();
+		fake_heap_close(&folding_heap);
+	}
+	open_heap(_i, 4096);
 }
 
 /* Random graphs: chains, rings, and what hangs on them. */
