@@ -69,7 +69,7 @@ read_block(void *ctx, const struct mu_block *block)
 	struct mu_first_words *first = reading->first;
 	struct mu_words words;
 
-	if (!mu_bit(first->lost->bits, block->number))
+	if (!mu_is_lost(first->lost, block->number))
 		return true;
 	if (first->max - first->count <= MU_FIRST_WORDS ||
 	    mu_deadline_passed(reading->deadline, 16))
@@ -117,7 +117,7 @@ mu_first_words_get(const struct mu_first_words *first,
 	uint64_t kept;
 	uint32_t at;
 
-	if (first->at == NULL || !mu_bit(first->lost->bits, block->number))
+	if (first->at == NULL || !mu_is_lost(first->lost, block->number))
 		return false;
 	at = first->at[mu_lost_node(first->lost, block->number)];
 	if (at == 0)

@@ -1,15 +1,12 @@
 #include "heapwalk/graph/lost.h"
 
-#include "heapwalk/graph/encodings.h"
-#include "heapwalk/graph/references.h"
+#include "heapwalk/graph/lost_opening.h"
 #include "heapwalk/heaps/spans.h"
 #include "heapwalk/subject/workers.h"
 #include "mu/sys.h"
 
-#define GROUP 64 /* nodes processed together */
 #define UNIT_GROUPS 256
 #define PAGE_MAX ((size_t)64 << 10) /* the largest page size of Linux */
-#define ALONE_SHARE 8 /* of the lost nodes have no edges: some may be alone */
 
 struct totals {
 	size_t count, bytes;
@@ -35,39 +32,21 @@ mu_lost_count(const struct mu_blocks *blocks, size_t *count, size_t *bytes)
 	*bytes = totals.bytes;
 }
 
-/* Bit i: node GROUP * I + i is unreachable. */
+/* Bit i: node MU_LOST_GROUP * I + i is unreachable. */
 static inline uint64_t
 find_lost(const struct mu_graph *graph, size_t i)
 {
-	uint64_t lost = ~mu_marks_from(graph->blocks, (uint32_t)(i * GROUP));
-	size_t left = graph->num_nodes - i * GROUP;
+	uint64_t lost =
+	    ~mu_marks_from(graph->blocks, (uint32_t)(i * MU_LOST_GROUP));
+	size_t left = graph->num_nodes - i * MU_LOST_GROUP;
 
-	return left < GROUP ? lost & ~(~0ull << left) : lost;
+	return left < MU_LOST_GROUP ? lost & ~(~0ull << left) : lost;
 }
 
-static size_t
-num_groups(const struct mu_graph *graph)
+uint32_t
+mu_lost_number(const struct mu_lost *lost, uint32_t node)
 {
-	return ((size_t)graph->num_nodes + GROUP - 1) / GROUP;
-}
-
-/* The new number of NODE, which is unreachable. */
-static inline uint32_t
-lost_number(const struct mu_lost *lost, uint32_t node)
-{
-	uint64_t bits = lost->bits[node / GROUP];
-	uint32_t first = lost->firsts[node / GROUP];
-
-	if (bits == ~0ull)
-		return first + node % GROUP;
-	return first + mu_popcount(bits & ((1ull << (node % GROUP)) - 1));
-}
-
-/* The number of NODE in the graph. */
-static uint32_t
-graph_number(const struct mu_lost *lost, uint32_t node)
-{
-	size_t low = 0, high = num_groups(lost->graph), middle;
+	size_t low = 0, high = mu_lost_groups(lost->graph), middle;
 	uint64_t bits;
 	uint32_t skip;
 
@@ -81,14 +60,15 @@ graph_number(const struct mu_lost *lost, uint32_t node)
 	bits = lost->bits[low];
 	for (skip = node - lost->firsts[low]; skip > 0; skip--)
 		bits &= bits - 1;
-	return (uint32_t)(low * GROUP) + (uint32_t)__builtin_ctzll(bits);
+	return (uint32_t)(low * MU_LOST_GROUP) +
+	    (uint32_t)__builtin_ctzll(bits);
 }
 
-/* Note in FIRSTS how many of BITS are set before each group. */
-static uint32_t
-rank(const struct mu_graph *graph, const uint64_t *bits, uint32_t *firsts)
+uint32_t
+mu_lost_rank(
+    const struct mu_graph *graph, const uint64_t *bits, uint32_t *firsts)
 {
-	size_t i, groups = num_groups(graph);
+	size_t i, groups = mu_lost_groups(graph);
 	uint32_t next = 0;
 
 	for (i = 0; i < groups; i++) {
@@ -103,7 +83,7 @@ static bool
 number_lost(struct mu_lost *lost)
 {
 	const struct mu_graph *graph = lost->graph;
-	size_t i, groups = num_groups(graph);
+	size_t i, groups = mu_lost_groups(graph);
 
 	lost->firsts =
 	    mu_arena_alloc(graph->arena, groups + 1, sizeof(*lost->firsts));
@@ -112,126 +92,8 @@ number_lost(struct mu_lost *lost)
 		return false;
 	for (i = 0; i < groups; i++)
 		lost->bits[i] = find_lost(graph, i);
-	lost->num_nodes = rank(graph, lost->bits, lost->firsts);
+	lost->num_nodes = mu_lost_rank(graph, lost->bits, lost->firsts);
 	return true;
-}
-
-static inline bool
-is_lost(const struct mu_lost *lost, uint32_t node)
-{
-	return mu_bit(lost->bits, node);
-}
-
-/*
- * Read the edge at *AT, and move behind it; LAST: it is the last of its node.
- * Returns true if it leads to a lost node.
- */
-static inline bool
-read_edge(const struct mu_lost *lost, const uint32_t **at, uint32_t *target,
-    bool *last)
-{
-	bool counts = true;
-
-	if ((**at & MU_TARGET_LINK) != 0)
-		counts = (*(*at)++ & MU_LINK_STALE) == 0 ||
-		    lost->graph->blocks->last_words;
-	*target = **at & ~MU_TARGET_LAST;
-	*last = (*(*at)++ & MU_TARGET_LAST) != 0;
-	return counts && is_lost(lost, *target);
-}
-
-/* Set the bits of NODE and of those that it leads to, if it leads to any. */
-static inline void
-join_targets(const struct mu_lost *lost, uint32_t node, uint64_t *joined)
-{
-	uint32_t cell = lost->cells[node], target;
-	const uint32_t *at;
-	bool last = false;
-
-	if (cell == MU_CELL_NONE)
-		return;
-	if ((cell & MU_CELL_ONE) != 0) {
-		target = cell & ~MU_CELL_ONE;
-		if (!is_lost(lost, target))
-			return;
-		mu_bit_set(joined, target);
-		mu_bit_set(joined, node);
-		return;
-	}
-	for (at = &lost->graph->targets[cell - 1]; !last;) {
-		if (!read_edge(lost, &at, &target, &last))
-			continue;
-		mu_bit_set(joined, target);
-		mu_bit_set(joined, node);
-	}
-}
-
-/* The lost nodes without any edges; those that others lead to are included. */
-static size_t
-count_ends(const struct mu_lost *lost)
-{
-	size_t i, groups = num_groups(lost->graph), count = 0;
-	uint64_t bits;
-
-	for (i = 0; i < groups; i++)
-		for (bits = lost->bits[i]; bits != 0; bits &= bits - 1)
-			count +=
-			    lost->cells[i * GROUP +
-				(size_t)__builtin_ctzll(bits)] == MU_CELL_NONE;
-	return count;
-}
-
-/* Room for the bits and the ranks of what is alone; false without it. */
-static bool
-make_room(struct mu_lost *lost)
-{
-	struct mu_arena *arena = lost->graph->arena;
-	size_t groups = num_groups(lost->graph), refused = arena->refused;
-
-	lost->alone = mu_arena_alloc(arena, groups, sizeof(*lost->alone));
-	lost->alone_ranks =
-	    mu_arena_alloc(arena, groups + 1, sizeof(*lost->alone_ranks));
-	arena->refused = refused;
-	if (lost->alone_ranks == NULL)
-		lost->alone = NULL;
-	return lost->alone != NULL;
-}
-
-/*
- * Take the blocks that are alone out of the lost nodes, if that is worth it. A
- * recorder puts its blocks into groups by component.
- */
-static void
-set_apart(struct mu_lost *lost, struct mu_deadline *deadline)
-{
-	const struct mu_graph *graph = lost->graph;
-	size_t i, groups = num_groups(graph);
-	uint64_t bits, joined;
-
-	if (lost->cells == NULL || graph->reads ||
-	    graph->blocks->recorder != NULL ||
-	    count_ends(lost) <= lost->num_nodes / ALONE_SHARE ||
-	    !make_room(lost))
-		return;
-	for (i = 0; i < groups; i++)
-		for (bits = lost->bits[i]; bits != 0; bits &= bits - 1)
-			join_targets(lost,
-			    (uint32_t)(i * GROUP) +
-				(uint32_t)__builtin_ctzll(bits),
-			    lost->alone);
-	/* Parts of a block that is left out are no blocks. */
-	for (i = graph->num_blocks; i < graph->num_nodes; i++)
-		mu_bit_set(lost->alone, i);
-	for (i = 0; i < groups; i++) {
-		joined = lost->alone[i];
-		lost->alone[i] = lost->bits[i] & ~joined;
-		lost->bits[i] &= joined;
-	}
-	mu_deadline_passed(deadline, graph->num_nodes);
-	lost->num_nodes = rank(graph, lost->bits, lost->firsts);
-	lost->num_alone = rank(graph, lost->alone, lost->alone_ranks);
-	if (lost->num_alone == 0)
-		lost->alone = NULL;
 }
 
 /* Note that FROM leads to TO; another worker may do the same for TO. */
@@ -271,9 +133,9 @@ translate_list(struct mu_lost *lost, uint32_t index)
 	uint32_t target;
 
 	while (!last) {
-		if (!read_edge(lost, &at, &target, &last))
+		if (!mu_lost_read_edge(lost, &at, &target, &last))
 			continue;
-		*out = lost_number(lost, target);
+		*out = mu_lost_node(lost, target);
 		__builtin_prefetch(&lost->parents[*out++], 1);
 	}
 	if (out == first)
@@ -298,8 +160,8 @@ translate(struct mu_lost *lost, uint32_t node)
 	}
 	target = cell & ~MU_CELL_ONE;
 	lost->cells[node] = MU_CELL_NONE;
-	if (is_lost(lost, target)) {
-		target = lost_number(lost, target);
+	if (mu_is_lost(lost, target)) {
+		target = mu_lost_node(lost, target);
 		lost->cells[node] = MU_CELL_ONE | target;
 		__builtin_prefetch(&lost->parents[target], 1);
 	}
@@ -322,11 +184,12 @@ note_parents(const struct mu_lost *lost, uint32_t node, uint32_t number)
 	note_parent(lost, number, *at & ~MU_TARGET_LAST);
 }
 
-/* Translate GROUP nodes, so that reads of their targets overlap. */
+/* Translate MU_LOST_GROUP nodes, so that reads of their targets overlap. */
 static void
 translate_group(struct mu_lost *lost, size_t i)
 {
-	uint32_t first = (uint32_t)(i * GROUP), number = lost->firsts[i];
+	uint32_t first = (uint32_t)(i * MU_LOST_GROUP),
+		 number = lost->firsts[i];
 	uint64_t bits;
 
 	for (bits = lost->bits[i]; bits != 0; bits &= bits - 1)
@@ -355,7 +218,7 @@ take(struct opening *opening, struct mu_deadline *deadline, size_t count,
 		__atomic_store_n(&opening->late, true, __ATOMIC_RELAXED);
 	*i = __atomic_fetch_add(&opening->next, UNIT_GROUPS, __ATOMIC_RELAXED);
 	*end = *i + UNIT_GROUPS < count ? *i + UNIT_GROUPS : count;
-	mu_deadline_passed(deadline, UNIT_GROUPS * GROUP);
+	mu_deadline_passed(deadline, UNIT_GROUPS * MU_LOST_GROUP);
 	return *i < count && !__atomic_load_n(&opening->late, __ATOMIC_RELAXED);
 }
 
@@ -365,7 +228,7 @@ translate_some(void *ctx, unsigned worker)
 	struct opening *opening = ctx;
 	struct mu_lost *lost = opening->lost;
 	struct mu_deadline deadline = { .ns = opening->deadline_ns };
-	size_t i, end, groups = num_groups(lost->graph);
+	size_t i, end, groups = mu_lost_groups(lost->graph);
 
 	(void)worker;
 	while (take(opening, &deadline, groups, &i, &end))
@@ -377,17 +240,17 @@ translate_some(void *ctx, unsigned worker)
 static void
 compact(struct mu_lost *lost)
 {
-	size_t i, groups = num_groups(lost->graph);
+	size_t i, groups = mu_lost_groups(lost->graph);
 	uint32_t number;
 	uint64_t bits;
 
 	for (i = 0; i < groups; i++) {
 		number = lost->firsts[i];
-		bits = number == i * GROUP && ~lost->bits[i] == 0
+		bits = number == i * MU_LOST_GROUP && ~lost->bits[i] == 0
 		    ? 0
 		    : lost->bits[i];
 		for (; bits != 0; bits &= bits - 1)
-			lost->cells[number++] = lost->cells[i * GROUP +
+			lost->cells[number++] = lost->cells[i * MU_LOST_GROUP +
 			    (size_t)__builtin_ctzll(bits)];
 	}
 }
@@ -445,7 +308,7 @@ static bool
 fill(struct mu_lost *lost, struct mu_deadline *deadline)
 {
 	struct mu_workers *workers = lost->graph->blocks->workers;
-	unsigned count = 1 + lost->num_nodes / (UNIT_GROUPS * GROUP);
+	unsigned count = 1 + lost->num_nodes / (UNIT_GROUPS * MU_LOST_GROUP);
 	struct opening opening = { .lost = lost, .deadline_ns = deadline->ns };
 
 	if (lost->cells != NULL) {
@@ -467,11 +330,11 @@ mu_lost_open(
 	*lost = (struct mu_lost) { .graph = graph, .cells = graph->cells };
 	if (!number_lost(lost))
 		return MU_ERR_NO_MEMORY;
-	set_apart(lost, deadline);
+	mu_lost_set_apart(lost, deadline);
 	if (lost->num_nodes > MU_LOST_MAX_NODES)
 		return MU_ERR_NO_MEMORY;
 	lost->num_blocks = graph->num_blocks < graph->num_nodes
-	    ? lost_number(lost, graph->num_blocks)
+	    ? mu_lost_node(lost, graph->num_blocks)
 	    : lost->num_nodes;
 	lost->parents = mu_arena_alloc_table(
 	    graph->arena, lost->num_nodes, sizeof(*lost->parents));
@@ -494,11 +357,12 @@ struct sizing {
 static inline uint64_t
 lost_from(const struct mu_lost *lost, uint32_t first, uint32_t count)
 {
-	uint32_t shift = first % GROUP;
-	uint64_t bits = lost->bits[first / GROUP] >> shift;
+	uint32_t shift = first % MU_LOST_GROUP;
+	uint64_t bits = lost->bits[first / MU_LOST_GROUP] >> shift;
 
-	if (shift + count > GROUP)
-		bits |= lost->bits[first / GROUP + 1] << (GROUP - shift);
+	if (shift + count > MU_LOST_GROUP)
+		bits |= lost->bits[first / MU_LOST_GROUP + 1]
+		    << (MU_LOST_GROUP - shift);
 	return bits;
 }
 
@@ -506,12 +370,13 @@ lost_from(const struct mu_lost *lost, uint32_t first, uint32_t count)
 static uint32_t
 next_lost(const struct mu_lost *lost, uint32_t first, uint32_t end)
 {
-	uint32_t i = first / GROUP;
-	uint64_t bits = lost->bits[i] & (~0ull << (first % GROUP));
+	uint32_t i = first / MU_LOST_GROUP;
+	uint64_t bits = lost->bits[i] & (~0ull << (first % MU_LOST_GROUP));
 
-	while (bits == 0 && ++i < (end + GROUP - 1) / GROUP)
+	while (bits == 0 && ++i < (end + MU_LOST_GROUP - 1) / MU_LOST_GROUP)
 		bits = lost->bits[i];
-	return bits == 0 ? end : i * GROUP + (uint32_t)__builtin_ctzll(bits);
+	return bits == 0 ? end
+			 : i * MU_LOST_GROUP + (uint32_t)__builtin_ctzll(bits);
 }
 
 /* Sum up the lost blocks of SPAN that start in WORD: there are some. */
@@ -525,7 +390,7 @@ size_word(const struct sizing *sizing, const struct mu_span *span, size_t word)
 	unsigned bit = (unsigned)__builtin_ctzll(bits);
 
 	/* Blocks follow by address, so the next number is the next block's. */
-	node = lost_number(lost, mu_span_number(span, word, bit));
+	node = mu_lost_node(lost, mu_span_number(span, word, bit));
 	for (; bits != 0; bits &= bits - 1, node++) {
 		bit = (unsigned)__builtin_ctzll(bits);
 		sizing->add(sizing->ctx, node,
@@ -560,9 +425,9 @@ size_listed(const struct sizing *sizing)
 	size_t i;
 
 	for (i = 0; i < blocks->num_listed; i++, listed++)
-		if (is_lost(lost, listed->number))
+		if (mu_is_lost(lost, listed->number))
 			sizing->add(sizing->ctx,
-			    lost_number(lost, listed->number),
+			    mu_lost_node(lost, listed->number),
 			    mu_range_size(listed->range));
 }
 
@@ -597,192 +462,14 @@ mu_lost_sizes(const struct mu_lost *lost,
 				stop = unit + UNIT_GROUPS;
 			size_words(&sizing, span, word - before, stop - before);
 		}
-		mu_deadline_passed(deadline, UNIT_GROUPS * GROUP);
+		mu_deadline_passed(deadline, UNIT_GROUPS * MU_LOST_GROUP);
 	}
-}
-
-uint32_t
-mu_lost_node(const struct mu_lost *lost, uint32_t number)
-{
-	return lost_number(lost, number);
-}
-
-uint32_t
-mu_lost_alone_rank(const struct mu_lost *lost, uint32_t number)
-{
-	uint64_t before =
-	    lost->alone[number / GROUP] & ((1ull << (number % GROUP)) - 1);
-
-	return lost->alone_ranks[number / GROUP] + mu_popcount(before);
-}
-
-struct visiting {
-	const struct mu_lost *lost;
-	bool (*visit)(void *ctx, const struct mu_block *block);
-	void *ctx;
-};
-
-static bool
-visit_alone(void *ctx, const struct mu_block *block)
-{
-	const struct visiting *visiting = ctx;
-
-	return !mu_bit(visiting->lost->alone, block->number) ||
-	    visiting->visit(visiting->ctx, block);
-}
-
-void
-mu_lost_each_alone(const struct mu_lost *lost,
-    bool (*visit)(void *ctx, const struct mu_block *block), void *ctx)
-{
-	struct visiting visiting = { lost, visit, ctx };
-
-	if (lost->alone != NULL)
-		mu_blocks_each_unmarked(
-		    lost->graph->blocks, visit_alone, &visiting);
-}
-
-uint32_t
-mu_lost_place(const struct mu_lost *lost, uint32_t node)
-{
-	return lost->alone == NULL ? node : graph_number(lost, node);
-}
-
-uint32_t
-mu_lost_at(const struct mu_lost *lost, uint32_t place)
-{
-	if (lost->alone == NULL)
-		return place;
-	return mu_bit(lost->alone, place) ? MU_NO_NODE
-					  : lost_number(lost, place);
 }
 
 bool
 mu_lost_block(const struct mu_lost *lost, uint32_t node, struct mu_block *block)
 {
 	return node < lost->num_blocks &&
-	    mu_blocks_at(lost->graph->blocks, graph_number(lost, node), block);
-}
-
-void
-mu_edges_read(struct mu_edges *edges)
-{
-	const struct mu_graph *graph = edges->lost->graph;
-	uint32_t node = graph_number(edges->lost, edges->node);
-
-	/* A large block has parts instead of words. */
-	if (!mu_graph_bytes(graph, node, &edges->bytes))
-		edges->bytes.view = NULL;
-	edges->node = node;
-}
-
-/* The next part of the large block. */
-static bool
-read_part(struct mu_edges *edges, uint32_t *target)
-{
-	const struct mu_graph *graph = edges->lost->graph;
-	size_t first, count = mu_graph_parts(graph, edges->node, &first);
-
-	if (edges->at > count)
-		return false;
-	*target = lost_number(
-	    edges->lost, graph->num_blocks + (uint32_t)first + edges->at++ - 1);
-	return true;
-}
-
-struct nth {
-	const struct mu_block *block;
-	size_t skip;
-	uint32_t number;
-};
-
-static void
-note_nth(void *ctx, uintptr_t at, const struct mu_block *to)
-{
-	struct nth *nth = ctx;
-
-	(void)at;
-	if (nth->skip-- == 0)
-		nth->number = to->number;
-}
-
-/* Check TARGET, numbered as in the graph, like edges->node: see graph.h. */
-static inline bool
-counts(const struct mu_edges *edges, uint32_t target)
-{
-	return target != edges->node && is_lost(edges->lost, target);
-}
-
-/*
- * After the words, the references of heapwalk/graph/encodings.h follow one by
- * one.
- */
-static bool
-read_encoded(struct mu_edges *edges, uint32_t *target)
-{
-	const struct mu_graph *graph = edges->lost->graph;
-	size_t size = mu_range_size(edges->bytes.range);
-	struct nth nth;
-	struct mu_block block;
-
-	if (size != MU_ENCODED_SIZE || !graph->blocks->encodings ||
-	    edges->node >= graph->num_blocks ||
-	    !mu_blocks_at(graph->blocks, edges->node, &block))
-		return false;
-	for (;;) {
-		nth = (struct nth) { .skip = edges->at++ - 1 - size,
-			.number = MU_NO_NODE };
-		mu_encodings_each(graph->blocks, &block, note_nth, &nth);
-		if (nth.number == MU_NO_NODE)
-			return false;
-		if (!counts(edges, nth.number))
-			continue;
-		*target = lost_number(edges->lost, nth.number);
-		return true;
-	}
-}
-
-/* True if WORD at AT leads to an unreachable block. */
-static bool
-leads(const struct mu_edges *edges, uintptr_t at, uintptr_t word,
-    uint32_t *target)
-{
-	const struct mu_blocks *blocks = edges->lost->graph->blocks;
-	struct mu_block to;
-
-	if (!mu_range_has(blocks->envelope, mu_reference_untag(blocks, word)) ||
-	    !mu_reference_find(blocks, at, word, &to) ||
-	    !counts(edges, to.number))
-		return false;
-	*target = lost_number(edges->lost, to.number);
-	return true;
-}
-
-bool
-mu_edges_read_next(struct mu_edges *edges, uint32_t *target)
-{
-	const struct mu_blocks *blocks = edges->lost->graph->blocks;
-	struct mu_range range = edges->bytes.range;
-	bool code = edges->bytes.of == MU_WORDS_BLOCK_CODE;
-	uintptr_t word, at;
-
-	if (edges->bytes.view == NULL)
-		return read_part(edges, target);
-	while (edges->at <= mu_range_size(range)) {
-		at = mu_reference_first(
-		    blocks, code, range.begin + (edges->at - 1));
-		if (!mu_reference_word(
-			range, edges->bytes.view, code, at, &word)) {
-			edges->at = (uint32_t)mu_range_size(range) + 1;
-			break;
-		}
-		edges->at = (uint32_t)(at - range.begin +
-				mu_reference_step(blocks, code)) +
-		    1;
-		if (leads(edges, at, word, target) ||
-		    (code && leads(edges, 0, word & UINT32_MAX, target)))
-			return true;
-		mu_deadline_passed(edges->deadline, 2);
-	}
-	return read_encoded(edges, target);
+	    mu_blocks_at(
+		lost->graph->blocks, mu_lost_number(lost, node), block);
 }

@@ -17,6 +17,8 @@
 /* More nodes cannot be distinguished from flags in edges. */
 #define MU_LOST_MAX_NODES 0x7ffffff0u
 
+#define MU_LOST_GROUP 64 /* nodes of the graph that are one word of bits */
+
 /* Values in mu_lost.parents; others are 1 + the only node that leads there. */
 #define MU_PARENT_NONE 0u
 #define MU_PARENT_MANY 0x7fffffffu
@@ -26,7 +28,7 @@ struct mu_lost {
 	uint32_t num_blocks, num_nodes; /* parts of large blocks come last */
 	uint32_t *cells;   /* as in the graph, by new numbers; or NULL */
 	uint32_t *parents; /* one per node */
-	uint64_t *bits;    /* which of 64 nodes of the graph are lost */
+	uint64_t *bits;    /* which nodes of a group of the graph are lost */
 	uint32_t *firsts;  /* new number of the first of these */
 
 	uint64_t *alone; /* bits as above: no nodes; NULL: there are none */
@@ -45,8 +47,35 @@ void mu_lost_count(
 enum mu_status mu_lost_open(
     struct mu_lost *lost, struct mu_graph *graph, struct mu_deadline *deadline);
 
-/* The node of the lost block with NUMBER (heapwalk/heaps/blocks.h). */
-uint32_t mu_lost_node(const struct mu_lost *lost, uint32_t number);
+/* The words of bits that GRAPH needs. */
+static inline size_t
+mu_lost_groups(const struct mu_graph *graph)
+{
+	return ((size_t)graph->num_nodes + MU_LOST_GROUP - 1) / MU_LOST_GROUP;
+}
+
+/* True if NUMBER, that of a node in the graph, is one here. */
+static inline bool
+mu_is_lost(const struct mu_lost *lost, uint32_t number)
+{
+	return mu_bit(lost->bits, number);
+}
+
+/* The node that has NUMBER in the graph; so have blocks in their table. */
+static inline uint32_t
+mu_lost_node(const struct mu_lost *lost, uint32_t number)
+{
+	uint64_t bits = lost->bits[number / MU_LOST_GROUP];
+	uint32_t first = lost->firsts[number / MU_LOST_GROUP];
+
+	if (bits == ~0ull)
+		return first + number % MU_LOST_GROUP;
+	return first +
+	    mu_popcount(bits & ((1ull << (number % MU_LOST_GROUP)) - 1));
+}
+
+/* The number of NODE in the graph. */
+uint32_t mu_lost_number(const struct mu_lost *lost, uint32_t node);
 
 /* True if the lost block with NUMBER is alone. */
 static inline bool
