@@ -13,6 +13,7 @@
 
 #include "heapwalk/fold/ahead.h"
 #include "heapwalk/fold/bounds.h"
+#include "heapwalk/fold/targets.h"
 
 #define MAX_TIPS 4
 
@@ -151,27 +152,17 @@ static void
 find_tips(const struct paths *paths, struct tips *tips, uint32_t number)
 {
 	const struct mu_components *components = paths->components;
-	const struct mu_trees *trees = &components->trees;
-	uint32_t first = mu_tree_of(trees, components->all[number].lowest);
-	uint32_t tree = first, target, to;
-	struct mu_tree_edges edges;
+	struct mu_targets targets;
+	uint32_t to;
 
 	*tips = (struct tips) { .bound = mu_bound_alone(components, number) };
-	do {
-		mu_tree_edges_open(&edges, trees, tree, components->deadline);
-		while (mu_tree_edges_next(&edges, &target)) {
-			to = components->of[target];
-			if (to == number ||
-			    mu_component_private(&components->all[to]))
-				continue;
-			mu_bound_add(&tips->bound, &paths->of[to].bound);
-			tips->unknown = tips->unknown ||
-			    (!is_root(components, to) &&
-				paths->of[to].next == 0) ||
-			    !add_tip(paths, tips, to);
-		}
-		tree = mu_components_after(components, number, tree);
-	} while (tree != first && !components->deadline->passed);
+	mu_targets_open(&targets, components, number);
+	while (mu_targets_next(&targets, &to)) {
+		mu_bound_add(&tips->bound, &paths->of[to].bound);
+		tips->unknown = tips->unknown ||
+		    (!is_root(components, to) && paths->of[to].next == 0) ||
+		    !add_tip(paths, tips, to);
+	}
 	if (tips->unknown || components->deadline->passed)
 		tips->count = 0;
 }

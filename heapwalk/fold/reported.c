@@ -1,5 +1,7 @@
 #include "heapwalk/fold/reported.h"
 
+#include "heapwalk/fold/targets.h"
+
 /* Visitor of components that are counted, and of owners with an entry. */
 #define REPORTED UINT32_MAX
 
@@ -39,30 +41,14 @@ add_component(struct mu_reported *reported, struct mu_components *components,
 		components->pending[components->num_pending++] = number;
 }
 
-static void
-add_targets(struct mu_reported *reported, struct mu_components *components,
-    uint32_t tree)
-{
-	struct mu_tree_edges edges;
-	uint32_t target, number;
-
-	mu_tree_edges_open(
-	    &edges, &components->trees, tree, components->deadline);
-	while (mu_tree_edges_next(&edges, &target)) {
-		number = components->of[target];
-		if (!mu_component_private(&components->all[number]))
-			add_component(reported, components, number);
-	}
-}
-
 /* Count the blocks of component FROM, and add what they point at. */
 static void
 count_component(struct mu_reported *reported, struct mu_components *components,
     uint32_t from)
 {
 	const struct mu_component *one = &components->all[from];
-	uint32_t first = mu_tree_of(&components->trees, one->lowest);
-	uint32_t tree = first, next = mu_components_next(components, from);
+	uint32_t next = mu_components_next(components, from), to;
+	struct mu_targets targets;
 	size_t count, bytes;
 
 	reported->count += one->count;
@@ -81,10 +67,9 @@ count_component(struct mu_reported *reported, struct mu_components *components,
 		add_component(reported, components, next);
 		return;
 	}
-	do {
-		add_targets(reported, components, tree);
-		tree = mu_components_after(components, from, tree);
-	} while (tree != first && !components->deadline->passed);
+	mu_targets_open(&targets, components, from);
+	while (mu_targets_next(&targets, &to))
+		add_component(reported, components, to);
 }
 
 void

@@ -1,5 +1,6 @@
 #include "heapwalk/fold/sources.h"
 
+#include "heapwalk/fold/targets.h"
 #include "mu/bits.h"
 
 void
@@ -66,22 +67,12 @@ add(struct mu_sources *sources, uint64_t mask, size_t count, size_t bytes)
 static void
 reach_targets(struct mu_sources *sources, uint32_t number, uint64_t mask)
 {
-	const struct mu_components *components = sources->components;
-	const struct mu_trees *trees = &components->trees;
-	uint32_t first = mu_tree_of(trees, components->all[number].lowest);
-	uint32_t tree = first, target, to;
-	struct mu_tree_edges edges;
+	struct mu_targets targets;
+	uint32_t to;
 
-	do {
-		mu_tree_edges_open(&edges, trees, tree, components->deadline);
-		while (mu_tree_edges_next(&edges, &target)) {
-			to = components->of[target];
-			if (to != number &&
-			    !mu_component_private(&components->all[to]))
-				reach(sources, to, mask);
-		}
-		tree = mu_components_after(components, number, tree);
-	} while (tree != first && !components->deadline->passed);
+	mu_targets_open(&targets, sources->components, number);
+	while (mu_targets_next(&targets, &to))
+		reach(sources, to, mask);
 }
 
 static void
