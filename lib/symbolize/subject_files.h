@@ -14,11 +14,13 @@
 
 /* Descriptors are O_PATH, or -1; no file is read. */
 struct mu_subject_files {
-	char root[PATH_MAX]; /* prefix of its paths; or "" */
-	int folder;          /* of ROOT */
-	int program;         /* /proc/PID/exe */
-	int memory;          /* /proc/PID/mem, for reading */
-	int *mapped;         /* per loaded file; NULL: none */
+	char root[PATH_MAX];            /* prefix of its paths; or "" */
+	int folder;                     /* of ROOT */
+	int program;                    /* /proc/PID/exe */
+	int memory;                     /* /proc/PID/mem, for reading */
+	struct mu_subject_pages *pages; /* of it, as they were first read; or
+					   NULL */
+	int *mapped;                    /* per loaded file; NULL: none */
 	size_t num_mapped;
 	const struct mu_loaded *list;
 };
