@@ -104,7 +104,10 @@ size_of(struct finding *finding, size_t size)
 	return mu_keyed_add(&finding->sizes, size, &added);
 }
 
-/* True if WORD may lead to the class of an object, in a file or a block. */
+/*
+ * True if WORD may lead to the class of an object, in a file or a block. Files
+ * are also mapped between blocks: below those that have a mapping.
+ */
 static bool
 leads_to_class(const struct finding *finding, uintptr_t word)
 {
@@ -113,10 +116,11 @@ leads_to_class(const struct finding *finding, uintptr_t word)
 
 	if (word == 0 || word >> CLASS_SHIFT != 0)
 		return false;
-	if (mu_range_has(places->blocks->envelope, word))
-		return is_gtype_class(finding, word);
 	mapping = mu_snapshot_mapping(places->snap, word);
-	return mapping != NULL && mapping->name[0] == '/';
+	return mapping != NULL &&
+	    (mapping->name[0] == '/' ||
+		(mu_range_has(places->blocks->envelope, word) &&
+		    is_gtype_class(finding, word)));
 }
 
 /*

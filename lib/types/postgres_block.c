@@ -22,6 +22,17 @@ struct block {
 	uintptr_t context, previous, next, free, end;
 };
 
+/* GenerationBlock since PostgreSQL 16: of tuples that are sorted or kept. */
+struct generation {
+	uintptr_t previous, next, context, size, pieces, free, end;
+};
+
+/* Before, each piece had the context. */
+struct old_generation {
+	uintptr_t previous, next, size, pieces, free, end;
+	uintptr_t piece_size, piece_block, piece_context;
+};
+
 /* True if there is a context at AT, which is where its relatives say. */
 static bool
 read_context(
@@ -46,6 +57,32 @@ read_context(
 	    relative.first == at;
 }
 
+/* The context that the block with HEAD says it is of; 0: it says none. */
+static uintptr_t
+context_of(const struct mu_block_head *head)
+{
+	struct block block;
+	struct generation generation;
+	struct old_generation old = { .piece_block = 0 };
+	uintptr_t begin = head->begin, size;
+
+	memcpy(&block, head->words, sizeof(block));
+	memcpy(&generation, head->words, sizeof(generation));
+	if (head->count >= sizeof(old) / WORD)
+		memcpy(&old, head->words, sizeof(old));
+	if (block.end > begin && block.end - begin <= head->size &&
+	    block.free > begin && block.free <= block.end)
+		return block.context;
+	size = generation.size;
+	if (size <= head->size && generation.end == begin + size)
+		return generation.context;
+	size = old.size;
+	if (size <= head->size && old.end == begin + size &&
+	    old.piece_block == begin)
+		return old.piece_context;
+	return 0;
+}
+
 static bool
 is_wanted(struct mu_postgres_blocks *blocks, const struct mu_symbols *symbols)
 {
@@ -62,17 +99,12 @@ mu_postgres_block_find(struct mu_postgres_blocks *blocks,
 {
 	char name[MU_POSTGRES_NAME - sizeof(BLOCK CONTEXT)];
 	struct context context;
-	struct block block;
 	bool whole;
 
 	if (!is_wanted(blocks, symbols) || head->count < sizeof(context) / WORD)
 		return false;
-	memcpy(&block, head->words, sizeof(block));
 	whole = read_context(symbols, head->begin, &context);
-	if (!whole &&
-	    (block.end <= head->begin || block.end - head->begin > head->size ||
-		block.free <= head->begin || block.free > block.end ||
-		!read_context(symbols, block.context, &context)))
+	if (!whole && !read_context(symbols, context_of(head), &context))
 		return false;
 	if (mu_subject_string(symbols, context.name, name, sizeof(name)) == 0)
 		return false;

@@ -235,6 +235,64 @@ else
 	fail "not compiled"
 fi
 
+name='classes of a library between blocks'
+cat >"$work/session.cc" <<'END'
+struct Session {
+	virtual ~Session();
+	long words[5];
+};
+Session::~Session() {}
+extern "C" void *make() { return new Session(); }
+END
+cat >"$work/between.c" <<'END'
+#include <dlfcn.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#define OTHERS 140000 /* more than are asked for one by one */
+#define SESSIONS 1000
+#define GAPS 200 /* between libraries, and too small for another one */
+void **table, *gaps[GAPS];
+int main(int argc, char **argv)
+{
+	void *(*make)(void) = NULL, *library;
+	char byte;
+	int i;
+
+	/* Have mappings, above that of a library that comes later. */
+	mallopt(M_MMAP_THRESHOLD, 4096);
+	for (i = 0; i < GAPS; i++)
+		gaps[i] = calloc(1, 5000);
+	mallopt(M_MMAP_THRESHOLD, 128 << 10);
+	table = calloc(OTHERS + SESSIONS, sizeof(void *));
+	library = argc > 1 ? dlopen(argv[1], RTLD_NOW) : NULL;
+	if (library != NULL)
+		make = (void *(*)(void))dlsym(library, "make");
+	if (make == NULL)
+		return 1;
+	for (i = 0; i < OTHERS; i++)
+		table[i] = calloc(1, 72 + i % 5 * 16);
+	for (; i < OTHERS + SESSIONS; i++)
+		table[i] = make();
+	puts("ready");
+	fflush(stdout);
+	while (read(0, &byte, 1) > 0)
+		continue;
+	return 0;
+}
+END
+if made "$work/session.so" "${CXX:-c++}" -fPIC -shared "$work/session.cc" &&
+	made "$work/between" "${CC:-cc}" "$work/between.c" -ldl; then
+	hold "$work/between" "$work/session.so"
+	"$command" -q --in-use --max-pause=20s --timeout=100 -p "$pid" \
+	    >"$work/text" 2>"$err"
+	like "$work/text" " 1000  56 bytes, .*Session$"
+	let_go
+else
+	fail "not compiled"
+fi
+
 name='chunks of PHP'
 cat >"$work/chunks.c" <<'END'
 #include <stdint.h>
@@ -244,12 +302,14 @@ cat >"$work/chunks.c" <<'END'
 int main(void)
 {
 	const uintptr_t size = (uintptr_t)2 << 20;
-	char byte, *all = mmap(NULL, 2 * size, PROT_READ | PROT_WRITE,
+	char byte, *all = mmap(NULL, 3 * size, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uintptr_t *chunk = (uintptr_t *)(((uintptr_t)all + size - 1) & -size);
+	uintptr_t *second = chunk + size / sizeof(*chunk);
 
-	chunk[0] = (uintptr_t)(chunk + 8);
-	chunk[1] = chunk[2] = (uintptr_t)chunk;
+	chunk[0] = second[0] = (uintptr_t)(chunk + 8);
+	chunk[1] = chunk[2] = (uintptr_t)second;
+	second[1] = second[2] = (uintptr_t)chunk;
 	puts("ready");
 	fflush(stdout);
 	while (read(0, &byte, 1) > 0)
@@ -260,6 +320,7 @@ END
 if made "$work/chunks" "${CC:-cc}" "$work/chunks.c"; then
 	hold "$work/chunks"
 	"$command" -q --in-use --max-pause=20s -p "$pid" >"$work/text" 2>"$err"
+	has "$work/text" "in 4 MiB of chunks"
 	has "$work/text" USE_ZEND_ALLOC=0
 	let_go
 else
@@ -273,7 +334,7 @@ cat >"$work/contexts.c" <<'END'
 #include <stdlib.h>
 #include <unistd.h>
 static const char *methods = "functions";
-uintptr_t *top, *more[3];
+uintptr_t *top, *more[5];
 static uintptr_t *context(size_t size, uintptr_t *parent, const char *name)
 {
 	uintptr_t *made = calloc(1, size);
@@ -294,6 +355,18 @@ static uintptr_t *block(size_t size, uintptr_t *of)
 	made[4] = (uintptr_t)made + size;
 	return made;
 }
+/* The context, and where the size and the end are, by the release. */
+static uintptr_t *generation(size_t size, uintptr_t *of, int new)
+{
+	uintptr_t *made = calloc(1, size);
+
+	made[2 + new] = size;
+	made[5 + new] = (uintptr_t)made + size;
+	made[new ? 2 : 8] = (uintptr_t)of;
+	if (!new)
+		made[7] = (uintptr_t)made;
+	return made;
+}
 int main(void)
 {
 	char byte;
@@ -303,6 +376,8 @@ int main(void)
 	more[1] = block(8200, more[0]);
 	more[2] = block(9000, more[0]);
 	more[2][4] += 4096; /* beyond its end: it is none */
+	more[3] = generation(10000, more[0], 0);
+	more[4] = generation(11000, more[0], 1);
 	puts("ready");
 	fflush(stdout);
 	while (read(0, &byte, 1) > 0)
@@ -317,6 +392,8 @@ if made "$work/postgres" "${CC:-cc}" "$work/contexts.c"; then
 	has "$work/text" " 2008 bytes, probably memory context Orders"
 	has "$work/text" " 8200 bytes, probably block of memory context Orders"
 	like "$work/text" " 9000 bytes$"
+	has "$work/text" " 10008 bytes, probably block of memory context Orders"
+	has "$work/text" " 11000 bytes, probably block of memory context Orders"
 	let_go
 else
 	fail "not compiled"

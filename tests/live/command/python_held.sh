@@ -65,8 +65,19 @@ path_in() {
 	grep -o 'block of .* at [0-9a-f]*' "$1" | sed '/references to it/q'
 }
 
+# Decoded into more than 512 bytes, which malloc gives, and then made smaller.
+shrunk='
+import sys
+kept = [("\u00e9" * 300).encode().decode() for _ in range(5)]
+print("ready", flush=True)
+sys.stdin.read()
+'
+
 check_python() {
 	hold env PYTHONMALLOC=malloc "$1" "$work/program.py"
+	name="$1, no arenas"
+	"$command" -q --in-use --max-pause=20s -p "$pid" >"$work/text" 2>"$err"
+	has_no "$work/text" "PYTHONMALLOC=malloc"
 	name="$1, the path to an attribute of an element"
 	"$command" -q --why="$(word orders)" --max-pause=20s -p "$pid" \
 	    >"$work/text" 2>"$err"
@@ -120,6 +131,11 @@ END
 	"$command" -q --why="$(word orders)" "$work/look" >"$work/text" 2>"$err"
 	path_in "$work/text" | cmp - "$work/path" || fail "$(cat "$work/text")"
 	has "$work/text" ' → Registry.sessions → dict[1000] → Session.orders → list'
+	let_go
+	name="$1, arenas, and strings that shrank"
+	hold "$1" -c "$shrunk"
+	"$command" -q --in-use --max-pause=20s -p "$pid" >"$work/text" 2>"$err"
+	has "$work/text" "PYTHONMALLOC=malloc"
 	let_go
 }
 
