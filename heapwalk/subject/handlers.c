@@ -8,17 +8,41 @@
 /* How many bytes above the stack pointer are searched. */
 #define HANDLERS ((size_t)64 << 10)
 
+static const unsigned char sigreturn_code[] = MU_SIGRETURN_BYTES;
+
 static bool
 is_sigreturn(const struct mu_snapshot *snap, uintptr_t word)
 {
-	static const unsigned char code[] = MU_SIGRETURN_BYTES;
 	const struct mu_mapping *mapping = mu_snapshot_mapping(snap, word);
 	const char *view;
 
 	if (mapping == NULL || !mapping->executable)
 		return false;
-	view = mu_snapshot_view(snap, word, sizeof(code));
-	return view != NULL && memcmp(view, code, sizeof(code)) == 0;
+	view = mu_snapshot_view(snap, word, sizeof(sigreturn_code));
+	return view != NULL &&
+	    memcmp(view, sigreturn_code, sizeof(sigreturn_code)) == 0;
+}
+
+/*
+ * A handler that has returned runs this code, which makes one call. Its frame
+ * is still whole: the word that the return popped lies in the red zone.
+ */
+static bool
+has_returned(const struct mu_snapshot *snap, uintptr_t pc)
+{
+	return MU_SIGNAL_FRAME == 0 &&
+	    (is_sigreturn(snap, pc) ||
+		is_sigreturn(
+		    snap, pc - (sizeof(sigreturn_code) - MU_CALL_CODE_SIZE)));
+}
+
+void
+mu_handler_open(struct mu_handler *handler, const struct mu_snapshot *snap,
+    uintptr_t pc, uintptr_t sp)
+{
+	*handler = (struct mu_handler) { .at = sp };
+	if (sp >= sizeof(uintptr_t) && has_returned(snap, pc))
+		handler->at -= sizeof(uintptr_t);
 }
 
 static void

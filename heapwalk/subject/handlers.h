@@ -4,13 +4,16 @@
 
 #include "heapwalk/subject/snapshot.h"
 
-/* Zero, except for AT, before the first call. */
 struct mu_handler {
 	uintptr_t at;  /* where to search on */
 	uintptr_t end; /* of the search */
 	/* Where the word was found; what the handler interrupted. */
 	uintptr_t frame, pc, sp;
 };
+
+/* Search the stack of a thread that is at PC with the stack pointer SP. */
+void mu_handler_open(struct mu_handler *handler, const struct mu_snapshot *snap,
+    uintptr_t pc, uintptr_t sp);
 
 /*
  * The next frame at or above HANDLER->at: a word there is the address of the

@@ -186,6 +186,7 @@ read_tracer_stop(struct mu_traced_threads *threads,
 	struct mu_snapshot snap = { .pid = asker->pid };
 	enum mu_status status;
 	pid_t tid = asker->tid;
+	size_t unasked;
 
 	live.tracees =
 	    mu_arena_alloc(arena, threads->count, sizeof(*live.tracees));
@@ -196,8 +197,9 @@ read_tracer_stop(struct mu_traced_threads *threads,
 	list_stopped(threads, asker->pid, &live);
 	status = read_registers(&live, &snap);
 	if (status == MU_OK && request->ask_stacks != 0) {
-		request->unasked = mu_alternate_stacks_add(
-		    &snap, &live, arena, asker->stop->late_ns);
+		status = mu_alternate_stacks_add(
+		    &snap, &live, arena, asker->stop->late_ns, &unasked, NULL);
+		request->unasked = unasked;
 		note_states(threads, &live);
 	}
 	if (status == MU_OK)

@@ -135,8 +135,9 @@ capture(struct collector *collector, struct mu_threads *threads,
 		status = mu_snapshot_live(&image->snap, threads, files,
 		    &image->job.arena, &image->job.why);
 	if (status == MU_OK && image->stop.ask_stacks)
-		image->stop.unasked = mu_alternate_stacks_add(&image->snap,
-		    threads, &image->job.arena, image->stop.until_ns);
+		status = mu_alternate_stacks_add(&image->snap, threads,
+		    &image->job.arena, image->stop.until_ns,
+		    &image->stop.unasked, &image->job.why);
 	if (status == MU_OK)
 		status = mu_image_note(image);
 	if (status == MU_OK)
@@ -156,6 +157,18 @@ capture(struct collector *collector, struct mu_threads *threads,
 	mu_threads_release(threads);
 	mu_image_paused(image, threads->end_ns - threads->begin_ns);
 	return status;
+}
+
+/* A thread that is stopped before the others; 0: none. */
+static pid_t
+stopped_before(const struct mu_threads *threads)
+{
+	size_t i;
+
+	for (i = 0; i < threads->count; i++)
+		if (mu_tracee_stopped(&threads->tracees[i]))
+			return threads->tracees[i].tid;
+	return 0;
 }
 
 /* Half of the time of the pass. */
@@ -210,6 +223,7 @@ collector_body(void *arg)
 	if (status == MU_OK && image->stop.ask_stacks)
 		threads.code.at.back = mu_remote_code_back(image->job.pid);
 	if (status == MU_OK) {
+		image->stop.held = stopped_before(&threads);
 		enter_phase(collector, PHASE_READY);
 		if (await_gate(collector) == GATE_LEAVE)
 			mu_sys_exit(0);
@@ -370,6 +384,7 @@ run_once(struct mu_image *image, bool named)
 	};
 	long pid;
 
+	image->stop.held = 0;
 	mu_why(&image->job.why, MU_ERR_HELPER_DIED, "the collector died");
 	pid = mu_arch_clone(CLONE_VM | CLONE_UNTRACED | CLONE_PARENT_SETTID |
 		CLONE_CHILD_CLEARTID,
@@ -382,6 +397,7 @@ run_once(struct mu_image *image, bool named)
 	if (named)
 		mu_sys2(SYS_prctl, PR_SET_PTRACER, pid);
 	attend(&collector);
+	image->stop.held = 0;
 	if (named)
 		mu_sys2(SYS_prctl, PR_SET_PTRACER, 0);
 	return collector.status;

@@ -286,10 +286,12 @@ take_stopped(struct mu_keeper_self *self, struct mu_threads *threads,
 	status = mu_snapshot_live(&self->work->snap, threads, files,
 	    &self->work->arena, &self->result->why);
 	self->work->snap.unfrozen = true;
-	if (status == MU_OK && self->asked->ask_stacks)
-		self->result->unasked =
-		    mu_alternate_stacks_add(&self->work->snap, threads,
-			&self->work->arena, self->work->stop_ns);
+	if (status == MU_OK && self->asked->ask_stacks) {
+		status = mu_alternate_stacks_add(&self->work->snap, threads,
+		    &self->work->arena, self->work->stop_ns,
+		    &self->result->unasked, &self->result->why);
+		self->result->stopped_long = status == MU_ERR_TIMEOUT;
+	}
 	if (status != MU_OK || self->method == MU_KEEPER_READ)
 		return status != MU_OK ? status : read_target(self, threads);
 	begin_ns = mu_sys_now_ns();

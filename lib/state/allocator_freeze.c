@@ -74,18 +74,44 @@ stop_span_ns(const struct mu_image *image)
 	    : most;
 }
 
+/*
+ * How long a lock may be held: a thread that is stopped already releases none.
+ */
+static uint64_t
+patience_ns(const struct mu_image *image)
+{
+	if (image->stop.held != 0)
+		return mu_library.options.max_pause * MU_NS_PER_MS;
+	return image->stop.brief ? MU_STOP_BRIEF_NS : UINT64_MAX;
+}
+
+/* Its stop has expired; in the next try it is not stopped before the others. */
+static enum mu_status
+held_a_lock(struct mu_image *image)
+{
+	pid_t held = image->stop.held;
+
+	image->stop.late = (struct mu_late_threads) { { 0 } };
+	image->stop.until_ns = mu_sys_now_ns();
+	return mu_why(&image->job.why, MU_ERR_TIMEOUT,
+	    "thread %d, which is slow to stop, was stopped in malloc" MU_CURE
+	    "ask again later",
+	    held);
+}
+
 enum mu_status
 mu_allocator_freeze(struct mu_image *image)
 {
 	const struct mu_heap_freeze freeze = {
 		.arena = &image->job.arena,
 		.deadline_ns = image->job.deadline_ns,
-		.patience_ns =
-		    image->stop.brief ? MU_STOP_BRIEF_NS : UINT64_MAX,
+		.patience_ns = patience_ns(image),
 		.single = is_single(image),
 	};
 	enum mu_status status = freeze_heaps(image, &freeze);
 
+	if (status == MU_ERR_BUSY && image->stop.held != 0)
+		return held_a_lock(image);
 	mu_image_stop_within(image, stop_span_ns(image));
 	return status;
 }

@@ -46,6 +46,7 @@ struct mu_stop {
 		       was taken */
 	bool expired; /* a thread did not stop, but time is left */
 	struct mu_late_threads late; /* by ptrace */
+	pid_t held;     /* of them: stopped before malloc is frozen; 0: none */
 	bool blocked;   /* a thread blocks every signal, perhaps briefly */
 	bool abandoned; /* a thread in the handler still uses the arena */
 

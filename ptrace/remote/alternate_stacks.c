@@ -28,27 +28,32 @@ ask(struct mu_threads *threads, struct mu_tracee *tracee, uint64_t end_ns,
 	    call.result == 0;
 }
 
-size_t
-mu_alternate_stacks_add(struct mu_snapshot *snap, struct mu_threads *threads,
-    struct mu_arena *arena, uint64_t stop_ns)
+static size_t
+count_stopped(const struct mu_threads *threads)
 {
-	uint64_t now = mu_sys_now_ns();
-	uint64_t end_ns = now < stop_ns ? now + (stop_ns - now) / 2 : now;
-	size_t i, unasked = 0, count = snap->num_kernel_values;
-	uintptr_t *values, begin;
+	size_t i, count = 0;
+
+	for (i = 0; i < threads->count; i++)
+		count += mu_tracee_stopped(&threads->tracees[i]);
+	return count;
+}
+
+/* VALUES has room for one of each thread. Returns their number. */
+static size_t
+ask_all(struct mu_threads *threads, uint64_t end_ns, uintptr_t *values,
+    size_t *unasked)
+{
+	struct mu_tracee *tracee = threads->tracees;
+	struct mu_tracee *end = tracee + threads->count;
+	size_t count = 0;
+	uintptr_t begin;
 	stack_t stack;
 
-	values =
-	    mu_arena_alloc(arena, count + threads->count + 1, sizeof(*values));
-	if (values == NULL)
-		return threads->count;
-	if (count > 0)
-		memcpy(values, snap->kernel_values, count * sizeof(*values));
-	for (i = 0; i < threads->count; i++) {
-		if (!mu_tracee_stopped(&threads->tracees[i]))
+	for (; tracee < end; tracee++) {
+		if (!mu_tracee_stopped(tracee))
 			continue;
-		if (!ask(threads, &threads->tracees[i], end_ns, &stack)) {
-			unasked++;
+		if (!ask(threads, tracee, end_ns, &stack)) {
+			++*unasked;
 			continue;
 		}
 		begin = (uintptr_t)stack.ss_sp;
@@ -56,7 +61,50 @@ mu_alternate_stacks_add(struct mu_snapshot *snap, struct mu_threads *threads,
 		    mu_word_plausible(begin))
 			values[count++] = begin;
 	}
+	return count;
+}
+
+static enum mu_status
+were_released(uint64_t stop_ns, struct mu_why *why)
+{
+	if (mu_sys_now_ns() < stop_ns)
+		return mu_why(why, MU_ERR_TARGET_GONE,
+		    "a thread was killed while it was stopped");
+	return mu_why(why, MU_ERR_TIMEOUT,
+	    "a thread did not say in time where its alternate signal stack"
+	    " is" MU_CURE "allow a longer stop (option max_pause)");
+}
+
+/*
+ * The call waits for no other thread, so these stay stopped also if it is late,
+ * as long as the stop may last.
+ */
+enum mu_status
+mu_alternate_stacks_add(struct mu_snapshot *snap, struct mu_threads *threads,
+    struct mu_arena *arena, uint64_t stop_ns, size_t *unasked,
+    struct mu_why *why)
+{
+	uint64_t now = mu_sys_now_ns(), hold_ns = threads->hold_ns;
+	uint64_t end_ns = now < stop_ns ? now + (stop_ns - now) / 2 : now;
+	size_t count = snap->num_kernel_values;
+	size_t stopped = count_stopped(threads);
+	uintptr_t *values;
+
+	*unasked = 0;
+	values =
+	    mu_arena_alloc(arena, count + threads->count + 1, sizeof(*values));
+	if (values == NULL) {
+		*unasked = threads->count;
+		return MU_OK;
+	}
+	if (count > 0)
+		memcpy(values, snap->kernel_values, count * sizeof(*values));
+	if (now < stop_ns && hold_ns < stop_ns - end_ns)
+		threads->hold_ns = stop_ns - end_ns;
+	count += ask_all(threads, end_ns, values + count, unasked);
+	threads->hold_ns = hold_ns;
 	snap->kernel_values = values;
 	snap->num_kernel_values = count;
-	return unasked;
+	return count_stopped(threads) == stopped ? MU_OK
+						 : were_released(stop_ns, why);
 }

@@ -18,14 +18,19 @@
 #define MU_ALTERNATE_STACK_MIN 2048
 
 /*
- * Add the start of each alternate stack of THREADS to SNAP's kernel values. All
- * THREADS are stopped and stay so. Returns the number of threads that could not
- * be asked: those in another stop than ours, those that must not be made to do
- * a system call (mu_remote_thread_check()), and those for which time ran out.
- * The limit is half of the time left until STOP_NS (CLOCK_MONOTONIC), when the
+ * Add the start of each alternate stack of THREADS, which are stopped, to
+ * SNAP's kernel values. *UNASKED is the number of threads that could not be
+ * asked: those in another stop than ours, those that must not be made to do a
+ * system call (mu_remote_thread_check()), and those for which time ran out. The
+ * limit is half of the time left until STOP_NS (CLOCK_MONOTONIC), when the
  * threads have to continue.
+ *
+ * MU_OK: all that were stopped still are. MU_ERR_TIMEOUT: a call that had begun
+ * was not over at STOP_NS, and the other threads were released.
+ * MU_ERR_TARGET_GONE: one was killed.
  */
-size_t mu_alternate_stacks_add(struct mu_snapshot *snap,
-    struct mu_threads *threads, struct mu_arena *arena, uint64_t stop_ns);
+enum mu_status mu_alternate_stacks_add(struct mu_snapshot *snap,
+    struct mu_threads *threads, struct mu_arena *arena, uint64_t stop_ns,
+    size_t *unasked, struct mu_why *why);
 
 #endif

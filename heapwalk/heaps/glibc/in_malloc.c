@@ -130,8 +130,9 @@ static bool
 add_handlers(struct mu_ranges *frames, const struct mu_snapshot *snap,
     const struct mu_libc *libcs, size_t count, const struct mu_thread *thread)
 {
-	struct mu_handler handler = { .at = thread->sp };
+	struct mu_handler handler;
 
+	mu_handler_open(&handler, snap, thread->pc, thread->sp);
 	while (mu_handler_next(&handler, snap))
 		if (!add_interrupted(frames, snap, libcs, count, &handler))
 			return false;

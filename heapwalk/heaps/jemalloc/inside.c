@@ -129,8 +129,9 @@ is_inside(const struct mu_je_walk *walk, const struct mu_thread *thread)
 static bool
 was_inside(const struct mu_je_walk *walk, const struct mu_thread *thread)
 {
-	struct mu_handler handler = { .at = thread->sp };
+	struct mu_handler handler;
 
+	mu_handler_open(&handler, walk->snap, thread->pc, thread->sp);
 	while (mu_handler_next(&handler, walk->snap))
 		if (may_be_inside(walk, handler.pc, handler.sp))
 			return true;
