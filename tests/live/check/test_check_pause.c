@@ -16,6 +16,7 @@
 
 #include "lib/check/check.h"
 #include "tests/support/clock.h"
+#include "tests/support/hide.h"
 #include "tests/support/stop/long_call.h"
 #include "tests/support/stop/target_process.h"
 #include "tests/support/stop/threaded_child.h"
@@ -77,13 +78,26 @@ be_in_vfork(void)
 	free(held);
 }
 
-static void
-lose_in_vfork(void)
+/*
+ * All of the thread's stack counts, as its stack pointer is not known. Malloc
+ * leaves the address of the next block's chunk there, which is in the last word
+ * of the one before: another block comes between.
+ */
+static __attribute__((noinline)) void
+lose(void)
 {
 	void *volatile lost = calloc(1, LOST_SIZE);
 
+	lost = malloc(64);
+	free(lost);
 	lost = NULL;
-	(void)lost;
+}
+
+static void
+lose_in_vfork(void)
+{
+	lose();
+	scrub_stack();
 	be_in_vfork();
 }
 
