@@ -10,6 +10,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "tests/support/hide.h"
+
 #define SESSIONS 2000
 #define NAMES 50
 
@@ -69,6 +71,7 @@ handle(void)
 	char *volatile local = malloc(40000);
 
 	memset(local, 1, 40000);
+	scrub_stack(); /* malloc's copies lie in the red zone of pause() */
 	pthread_barrier_wait(&ready);
 	pause();
 	free(local);
