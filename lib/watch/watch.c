@@ -137,8 +137,9 @@ await_restart(struct watch *watch)
 static bool
 wants_types(struct watch *watch)
 {
-	if (!watch->grown && watch->rounds == NULL &&
-	    watch->check.explain.stale == NULL)
+	if (watch->check.explain.stale != NULL)
+		return true;
+	if (!watch->grown && watch->rounds == NULL)
 		return false;
 	if (watch->slow && ++watch->untyped < TYPED_EVERY)
 		return false;
