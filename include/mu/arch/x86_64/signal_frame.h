@@ -63,6 +63,13 @@ mu_frame_general(const ucontext_t *frame, const uintptr_t bases[MU_FRAME_BASES],
  */
 #define MU_FRAME_PARTS 32
 
+/*
+ * XSAVE writes the first four of PKRU's eight bytes (Intel SDM volume 1,
+ * 13.5.7).
+ */
+#define MU_FRAME_PKRU 9
+#define MU_FRAME_PKRU_BYTES 4
+
 struct mu_frame_layout {
 	uint32_t at[MU_FRAME_PARTS], size[MU_FRAME_PARTS]; /* by bit of XCR0 */
 };
@@ -83,6 +90,8 @@ mu_frame_layout_read(struct mu_frame_layout *layout)
 		layout->at[i] = ebx;
 		layout->size[i] = ebx == 0 ? 0 : eax;
 	}
+	if (layout->size[MU_FRAME_PKRU] > MU_FRAME_PKRU_BYTES)
+		layout->size[MU_FRAME_PKRU] = MU_FRAME_PKRU_BYTES;
 }
 
 static inline size_t
