@@ -78,8 +78,7 @@ enum mu_heap_link {
 struct mu_heap_freeze {
 	struct mu_arena *arena;
 	uint64_t deadline_ns; /* CLOCK_MONOTONIC */
-	uint64_t patience_ns; /* for a lock that nobody releases; at most until
-				 deadline_ns */
+	uint64_t patience_ns; /* longest time without a release of a lock */
 	bool single; /* the program has one thread, which does not wait for us:
 			locks may not stop it */
 };

@@ -210,12 +210,11 @@ static bool
 is_late(const struct mu_trace *trace, const struct mu_traced *thread)
 {
 	const struct mu_traced *other = NULL;
-	unsigned long code = code_of(thread->tid);
 
 	while (
 	    (other = mu_traced_next(&trace->all, thread->pid, other)) != NULL)
-		if (other->shown && other->code == code)
-			return true;
+		if (other->shown)
+			return other->code == code_of(thread->tid);
 	return false;
 }
 

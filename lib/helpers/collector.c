@@ -384,7 +384,6 @@ run_once(struct mu_image *image, bool named)
 	};
 	long pid;
 
-	image->stop.held = 0;
 	mu_why(&image->job.why, MU_ERR_HELPER_DIED, "the collector died");
 	pid = mu_arch_clone(CLONE_VM | CLONE_UNTRACED | CLONE_PARENT_SETTID |
 		CLONE_CHILD_CLEARTID,

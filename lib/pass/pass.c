@@ -199,6 +199,17 @@ struct call {
 	bool checked;
 };
 
+/* When the wait for the lock of another pass ends. */
+static uint64_t
+lock_until(const struct mu_image *image)
+{
+	uint64_t brief_ns = mu_sys_now_ns() + MU_STOP_BRIEF_NS;
+
+	return image->stop.brief && brief_ns < image->job.deadline_ns
+	    ? brief_ns
+	    : image->job.deadline_ns;
+}
+
 static void
 answer(void *arg)
 {
@@ -212,8 +223,7 @@ answer(void *arg)
 	if (mu_range_size(pass.image.own_stack) > 0)
 		call->slot =
 		    mu_under_way_add(&mu_library.under_way, &pass.image);
-	status = mu_lock_take(
-	    &mu_library.pass_lock, mu_image_locks_until(&pass.image));
+	status = mu_lock_take(&mu_library.pass_lock, lock_until(&pass.image));
 	if (status == MU_OK) {
 		mu_under_way_drop_inherited(&mu_library.under_way, &pass.image);
 		status = run(&pass, call->info);

@@ -87,15 +87,15 @@ patience_ns(const struct mu_image *image)
 
 /* Its stop has expired; in the next try it is not stopped before the others. */
 static enum mu_status
-held_a_lock(struct mu_image *image)
+locked_while_held(struct mu_image *image)
 {
 	pid_t held = image->stop.held;
 
 	image->stop.late = (struct mu_late_threads) { { 0 } };
 	image->stop.until_ns = mu_sys_now_ns();
 	return mu_why(&image->job.why, MU_ERR_TIMEOUT,
-	    "thread %d, which is slow to stop, was stopped in malloc" MU_CURE
-	    "ask again later",
+	    "malloc stayed locked while thread %d, which is slow to stop, was"
+	    " stopped" MU_CURE "ask again later",
 	    held);
 }
 
@@ -111,7 +111,7 @@ mu_allocator_freeze(struct mu_image *image)
 	enum mu_status status = freeze_heaps(image, &freeze);
 
 	if (status == MU_ERR_BUSY && image->stop.held != 0)
-		return held_a_lock(image);
+		return locked_while_held(image);
 	mu_image_stop_within(image, stop_span_ns(image));
 	return status;
 }

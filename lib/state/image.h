@@ -96,15 +96,4 @@ mu_image_stop_within(struct mu_image *image, uint64_t span)
 		image->stop.until_ns = image->job.deadline_ns;
 }
 
-/* How long to wait for the lock of another pass. */
-static inline uint64_t
-mu_image_locks_until(const struct mu_image *image)
-{
-	uint64_t brief_ns = mu_sys_now_ns() + MU_STOP_BRIEF_NS;
-
-	return image->stop.brief && brief_ns < image->job.deadline_ns
-	    ? brief_ns
-	    : image->job.deadline_ns;
-}
-
 #endif

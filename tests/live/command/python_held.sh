@@ -96,7 +96,7 @@ check_python() {
 	# On some CPUs a vector register still leads to an object; otherwise only
 	# the links of the collector do, which lead to all of them.
 	like "$work/text" \
-	    " → Garbage.data → list| own nothing: .* → list"
+	    " → Garbage.data → list|^  words of CPython that own nothing: links, free objects, text → list$"
 	has_no "$work/text" " → list →"
 	has_no "$work/text" "function"
 	name="$1, dominators"

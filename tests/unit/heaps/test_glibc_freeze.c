@@ -56,8 +56,7 @@ freeze(void)
 	return mu_glibc_freeze(&member, &wanted, NULL);
 }
 
-/* As a thread that releases the lock, and takes it before a waiting one runs.
- */
+/* Release the lock, and take it before a thread that waits for it runs. */
 static void *
 barge(void *unused)
 {
@@ -84,7 +83,7 @@ TEST(a_lock_that_others_take_first)
 	pthread_join(thread, NULL);
 }
 
-TEST(a_lock_that_nobody_releases)
+TEST(a_lock_that_is_never_released)
 {
 	uint64_t began = mu_sys_now_ns(), took;
 
