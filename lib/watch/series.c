@@ -25,6 +25,7 @@ halve_all(struct mu_series *series)
 	mu_kept_halve(series->times_ns);
 	for (i = 0; i < MU_SERIES_TOTALS; i++)
 		mu_kept_halve(series->totals[i]);
+	mu_kept_halve(series->typed_at);
 	for (i = 0; i < series->num_lines; i++) {
 		mu_kept_halve(series->lines[i].values);
 		mu_kept_halve(series->lines[i].blocks);
@@ -201,6 +202,7 @@ mu_series_add(struct mu_series *series, const struct mu_watch_look *look)
 	series->totals[MU_HEAP_ALL][place] = held;
 	series->totals[MU_SERIES_OUTSIDE][place] =
 	    look->anon > held ? look->anon - held : 0;
+	series->typed_at[place] = look->typed;
 	add_groups(series, look, place);
 	if (look->typed != 0)
 		note_stale(series, look);

@@ -33,7 +33,8 @@ struct mu_series {
 	uint64_t times_ns[MU_SERIES_LOOKS];
 	uint64_t totals[MU_SERIES_TOTALS][MU_SERIES_LOOKS];
 	uint64_t first_live, first_lost, last_lost; /* bytes */
-	enum mu_watch_typed typed; /* the best that a look had */
+	enum mu_watch_typed typed;          /* the best that a look had */
+	uint64_t typed_at[MU_SERIES_LOOKS]; /* of each look */
 	struct mu_watch_group stale[MU_SERIES_STALE]; /* by bytes; at the latest
 							 look that knows */
 	size_t num_stale;

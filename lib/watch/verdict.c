@@ -88,6 +88,34 @@ drop_behind(struct mu_watch_result *result)
 	result->num_growing = kept;
 }
 
+static uint64_t
+gain(const uint64_t *values, size_t from, size_t to)
+{
+	return values[to] > values[from] ? values[to] - values[from] : 0;
+}
+
+/*
+ * What LINE gained of what all of its kind did, by TOTALS, from the look FROM
+ * on, 0 to 1: between the first and the last look that knows the live groups.
+ */
+static double
+find_share(const struct mu_series *series, const struct mu_series_line *line,
+    const uint64_t *totals, size_t from)
+{
+	size_t last = series->count - 1;
+	uint64_t all, own;
+
+	if (line->kind != MU_WATCH_LOST) {
+		while (from < last && series->typed_at[from] < series->typed)
+			from++;
+		while (from < last && series->typed_at[last] < series->typed)
+			last--;
+	}
+	all = gain(totals, from, last);
+	own = gain(line->values, from, last);
+	return own >= all ? 1 : (double)own / (double)all;
+}
+
 /*
  * Note the groups of KIND that grow, if all of the kind gained half of what
  * each did: else it is blocks that now have another name.
@@ -103,6 +131,8 @@ find_growing(const struct mu_series *series, enum mu_watch_kind kind,
 		.least = least,
 		.curve = kind != MU_WATCH_LOST
 	};
+	const uint64_t *totals =
+	    series->totals[kind == MU_WATCH_LOST ? MU_HEAP_LOST : MU_HEAP_LIVE];
 	const struct mu_series_line *line;
 	struct mu_watch_growing growing;
 	struct mu_growth growth;
@@ -126,9 +156,7 @@ find_growing(const struct mu_series *series, enum mu_watch_kind kind,
 			.elements_per_hour = elements,
 			.gained = growth.gained,
 			.per_hour = growth.per_hour,
-			.share = growth.gained >= total->gained
-			    ? 1
-			    : (double)growth.gained / (double)total->gained,
+			.share = find_share(series, line, totals, growth.from),
 		};
 		strlcpy(growing.name, line->name, sizeof(growing.name));
 		add_growing(result, &growing);

@@ -298,26 +298,44 @@ TEST(growth_of_what_sometimes_has_no_name)
 	ck_assert_str_eq(result.growing[0].name, "blocks of 48 bytes");
 }
 
-TEST(growth_by_name)
+/* The looks from FIRST to LAST have groups. */
+static void
+fill_growth(size_t first, size_t last)
 {
 	size_t i;
 
 	begin();
 	for (i = 0; i < 8; i++) {
 		new_look(i, (1 << 20) + 60000 * i, 4096, 0);
-		if (i >= 2) {
+		if (i >= first && i <= last) {
 			add_group(MU_WATCH_LIVE, "cache entry", 60000 * i);
 			add_group(MU_WATCH_LIVE, "others", 1 << 20);
 		}
 		mu_series_add(&series, &look);
 	}
 	judge();
+}
+
+TEST(growth_by_name)
+{
+	fill_growth(2, 7);
 	ck_assert_int_eq(result.verdict, MEMUNREACHABLE_VERDICT_GROWTH);
 	ck_assert_int_eq(mu_watch_exit_status(&result), MU_EXIT_CLEAN);
 	ck_assert_msg(strstr(text,
 			  "growth: +3.4 MiB/h in use, 100 % of it"
 			  " cache entry\n") == text,
 	    "%s", text);
+}
+
+/* The share is that of the looks that know the groups. */
+TEST(growth_of_what_late_looks_name)
+{
+	fill_growth(3, 7);
+	ck_assert_uint_eq(result.num_growing, 1);
+	ck_assert_double_eq(result.growing[0].share, 1);
+	fill_growth(2, 6);
+	ck_assert_uint_eq(result.num_growing, 1);
+	ck_assert_double_eq(result.growing[0].share, 1);
 }
 
 /* What holds the growth is named, but not what only its elements have. */
