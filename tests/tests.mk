@@ -38,6 +38,7 @@ SUPPORT := $(BUILD)/tests/libsupport.a
 
 .PHONY: check check-unit check-stop-methods check-faults check-asan check-ubsan \
 	check-valgrind check-tsan soak bench check-releases check-suites check-field check-vm \
+	check-load \
 	check-layers check-layouts check-context check-documents check-symbols \
 	check-oracles check-answers fuzz tests
 
@@ -351,6 +352,9 @@ check-suites: all ## suites of git, sqlite3 and Python under the recorder
 # FIELD="java-zgc node": of the programs in the script.
 check-field: all ## real programs under load, entries judged by brute force
 	$(Q)BUILD=$(BUILD) CC="$(CC)" sh tests/field.sh $(FIELD)
+
+check-load: tests ## answers of busy programs on a machine that is overloaded
+	$(Q)BUILD=$(BUILD) CC="$(CC)" sh tests/load.sh
 
 check-layers: $(OBJS) $(INTERPOSED_OBJS) $(COMMAND_OBJS) $(RECORDER_OBJS) $(LSAN_OBJS) $(BUILD)/lib/cli/main.o ## who may include and call whom
 	$(Q)NM=$(NM) sh tests/support/project/check_layers.sh $(BUILD) $^
