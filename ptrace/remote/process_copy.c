@@ -12,6 +12,7 @@
 
 #include "mu/arch/remote.h"
 #include "mu/arch/return.h"
+#include "mu/arch/seccomp.h"
 #include "mu/procfs.h"
 #include "mu/sys.h"
 #include "mu/text.h"
@@ -185,15 +186,29 @@ mu_process_copy_await_stop(const struct mu_process_copy *copy,
 	return MU_OK;
 }
 
-/* True if TRACEE is at the exit of a system call. */
-static bool
-has_called(const struct mu_tracee *tracee)
+/* Where the copy is in the call that gives it its name. */
+enum naming {
+	BEFORE,
+	ENTERED,
+	AFTER,
+	ASTRAY, /* about to make another call */
+};
+
+static enum naming
+naming_of(const struct mu_process_copy *copy)
 {
 	struct mu_syscall_info info = { 0 };
 
-	return mu_sys_ptrace(MU_GET_SYSCALL_INFO, tracee->tid, sizeof(info),
-		   (uintptr_t)&info) < 0 ||
-	    info.op == MU_SYSCALL_EXIT;
+	if (mu_sys_ptrace(MU_GET_SYSCALL_INFO, copy->pid, sizeof(info),
+		(uintptr_t)&info) < 0 ||
+	    info.op == MU_SYSCALL_EXIT)
+		return AFTER;
+	if (info.op != MU_SYSCALL_ENTRY)
+		return BEFORE;
+	return info.arch == MU_AUDIT_ARCH && info.entry.nr == SYS_prctl &&
+		info.ip == copy->code.call + MU_CALL_CODE_SIZE
+	    ? ENTERED
+	    : ASTRAY;
 }
 
 /*
@@ -220,14 +235,18 @@ void
 mu_process_copy_name(const struct mu_process_copy *copy, uint64_t deadline_ns)
 {
 	struct mu_tracee tracee = { .tid = copy->pid };
+	enum naming naming = BEFORE;
 	struct mu_wakeup wakeup;
 	siginfo_t info = { 0 };
 
 	mu_wakeup_open(&wakeup, copy->lender);
-	while (go_on(&tracee, &wakeup, deadline_ns) && !has_called(&tracee) &&
-	    mu_sys_now_ns() < deadline_ns)
-		continue;
+	while (naming < AFTER && mu_sys_now_ns() < deadline_ns &&
+	    go_on(&tracee, &wakeup, deadline_ns))
+		naming = naming_of(copy);
 	mu_wakeup_close(&wakeup);
+	/* Its code was rewritten before it was copied (remote_call.c). */
+	if (naming == ASTRAY)
+		mu_sys_kill(copy->pid, SIGKILL);
 	/* The next event of the copy is its end. */
 	mu_syscall6(SYS_waitid, P_PID, tracee.tid, (long)&info,
 	    WSTOPPED | WNOHANG | MU_WALL, 0, 0);

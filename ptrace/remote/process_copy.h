@@ -107,8 +107,8 @@ enum mu_status mu_process_copy_call(const struct mu_process_copy *copy,
 
 /*
  * Name the copy MU_REMOTE_COPY, which distinguishes it from children of the
- * process. Call before all other calls in it. Runs in the thread that made the
- * copy.
+ * process. A copy that would make another call instead is killed. Call before
+ * all other calls in it. Runs in the thread that made the copy.
  */
 void mu_process_copy_name(
     const struct mu_process_copy *copy, uint64_t deadline_ns);
