@@ -40,7 +40,7 @@ look() {
 	"3 "* | "4 "* | "23 partial "*) echo "not complete" ;;
 	*)
 		echo "WRONG: $*: status $status, $found, $blocks blocks"
-		mkdir -p "$build/load" && cp "$file".* "$build/load"
+		mkdir -p "$build/load" && cp "$file.json" "$file.err" "$work"/*.said "$build/load"
 		;;
 	esac
 }
@@ -48,6 +48,7 @@ look() {
 # The program says at the end whether it is unharmed.
 look_at() {
 	mkfifo "$work/$1.input"
+	: >"$work/$1.said"
 	"$build/tests/live/victims/victim_busy" 2000 6 <"$work/$1.input" \
 		>"$work/$1.said" &
 	victim=$!

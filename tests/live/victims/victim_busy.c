@@ -145,6 +145,8 @@ churn_one(unsigned char **held, size_t *sizes, uint64_t x)
 	}
 	sizes[i] = 1 + (x >> 32) % (x >> 21 & 15 ? 300 : 200000);
 	held[i] = realloc(held[i], sizes[i]);
+	/* Half of an old pointer beside four of our bytes may be a pointer. */
+	memset(held[i], 0, malloc_usable_size(held[i]));
 	memset(held[i], (int)(sizes[i] + i), sizes[i]);
 	return x;
 }
