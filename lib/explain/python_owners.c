@@ -4,6 +4,7 @@
 
 #include "heapwalk/explain/edges.h"
 #include "heapwalk/graph/references.h"
+#include "lib/explain/heads.h"
 #include "lib/types/python_keys.h"
 
 #define WORD sizeof(uintptr_t)
@@ -425,54 +426,64 @@ take_words(struct finding *finding, const uint32_t *nodes, size_t count)
 	return true;
 }
 
-/* Words lead to some block that nothing else leads to: these may be owners. */
-static bool
-restore_words(struct finding *finding, const struct mu_routes *routes)
+/* Of a cycle that words lead to, one of their blocks is the head. */
+static void
+find_heads(struct finding *finding, struct mu_heads *heads)
 {
-	bool restored = false;
 	size_t i;
+	uint32_t node;
 
 	for (i = 0; i < finding->all.count; i++)
-		if (finding->states[i] == NONE &&
-		    routes->parents[finding->all.words[i].node] == MU_NO_NODE) {
-			finding->states[i] = OWNER;
-			restored = true;
-		}
-	return restored;
+		if (finding->states[i] == NONE)
+			mu_heads_add(heads, finding->all.words[i].node);
+	for (node = 0; node < heads->routes->graph->num_blocks; node++)
+		if (was_linked(finding, node))
+			mu_heads_add(heads, node);
+	mu_heads_keep(heads);
 }
 
-static enum mu_status
-find_routes(struct finding *finding, struct mu_routes *routes)
+/* Words that lead to a head may be owners; the list keeps heads without one. */
+static void
+restore_words(struct finding *finding, struct mu_heads *heads)
 {
-	struct mu_explaining *explaining = finding->explaining;
+	size_t i, kept = 0;
+	uint32_t node;
 
-	if (!take_words(finding, NULL, 0))
-		return MU_ERR_NO_MEMORY;
-	return mu_routes_find(routes, explaining->graph, &explaining->held,
-	    explaining->tables, &explaining->deadline);
+	for (i = 0; i < finding->all.count; i++) {
+		node = finding->all.words[i].node;
+		if (finding->states[i] != NONE || !mu_heads_has(heads, node))
+			continue;
+		finding->states[i] = OWNER;
+		finding->linked[node / 64] &= ~(1ull << node % 64);
+	}
+	for (i = 0; i < heads->count; i++)
+		if (was_linked(finding, heads->list[i]))
+			heads->list[kept++] = heads->list[i];
+	heads->count = kept;
 }
 
 static enum mu_status
 hold_the_rest(struct finding *finding)
 {
-	const struct mu_graph *graph = finding->explaining->graph;
+	struct mu_explaining *explaining = finding->explaining;
 	struct mu_routes routes;
-	enum mu_status status;
-	size_t count = 0;
-	uint32_t node;
+	struct mu_heads heads;
+	enum mu_status status = MU_ERR_NO_MEMORY;
 
-	status = find_routes(finding, &routes);
-	if (status == MU_OK && restore_words(finding, &routes))
-		status = find_routes(finding, &routes);
+	if (take_words(finding, NULL, 0))
+		status = mu_routes_find(&routes, explaining->graph,
+		    &explaining->held, explaining->tables,
+		    &explaining->deadline);
 	if (status != MU_OK)
 		return status;
-	/* The order of the routes is needed no more. */
-	for (node = 0; node < graph->num_blocks; node++)
-		if (was_linked(finding, node) &&
-		    routes.parents[node] == MU_NO_NODE)
-			routes.order[count++] = node;
-	return take_words(finding, routes.order, count) ? MU_OK
-							: MU_ERR_NO_MEMORY;
+	/* Owners are counted. */
+	mu_heads_open(&heads, &routes, finding->owners, &explaining->deadline);
+	find_heads(finding, &heads);
+	restore_words(finding, &heads);
+	if (explaining->deadline.passed)
+		return MU_ERR_TIMEOUT;
+	return take_words(finding, heads.list, heads.count) ? MU_OK
+							    : MU_ERR_NO_MEMORY;
 }
 
 enum mu_status

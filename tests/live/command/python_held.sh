@@ -90,15 +90,17 @@ check_python() {
 	has "$work/text" "probably part of a dict, block of 72.0 KiB"
 	has_no "$work/text" "    list, block of"
 	has_no "$work/text" "    Session, block of"
-	name="$1, garbage"
-	"$command" -q --why="$(word data)" --max-pause=20s -p "$pid" \
-	    >"$work/text" 2>"$err"
-	# On some CPUs a vector register still leads to an object; otherwise only
-	# the links of the collector do, which lead to all of them.
-	like "$work/text" \
-	    " → Garbage.data → list|^  words of CPython that own nothing: links, free objects, text → list$"
-	has_no "$work/text" " → list →"
-	has_no "$work/text" "function"
+	# Registers may lead to an object; otherwise only the links of the collector
+	# do, which lead to all of them.
+	for registers in yes no; do
+		name="$1, garbage, registers: $registers"
+		"$command" -q --why="$(word data)" --max-pause=20s \
+		    --use-registers=$registers -p "$pid" >"$work/text" 2>"$err"
+		has "$work/text" " → Garbage.data → list"
+		has_no "$work/text" " → list →"
+		has_no "$work/text" "function"
+	done
+	has "$work/text" "  words of CPython that own nothing: links, free"
 	name="$1, dominators"
 	"$command" -q --retained=2 --max-pause=20s -p "$pid" >"$work/text" 2>"$err"
 	has "$work/text" ' → module → dict["registry"] → Registry.sessions → dict'
@@ -147,8 +149,8 @@ if ! command -v python3 >/dev/null; then
 	exit 77
 fi
 checked=
-for python in /usr/bin/python3 \
-    "$(python3 -c 'import sys; print(sys.executable)')"; do
+for python in ${PYTHONS:-/usr/bin/python3 \
+    "$(python3 -c 'import sys; print(sys.executable)')"}; do
 	if [ ! -x "$python" ] || ! "$python" -c 'import sys
 sys.exit(sys.version_info < (3, 11))'; then
 		echo "SKIPPED: no CPython 3.11 or later as $python"
