@@ -84,6 +84,9 @@ $(LIVE) $(STOP_METHOD_AIDS): TEST_STARTUP = -Wl,-u,mu_startup
 $(UNIT_COMMAND): $(BUILD)/libmemunreachable-command.a
 $(UNIT_COMMAND): TEST_LINK = $(BUILD)/libmemunreachable-command.a
 $(UNIT_COMMAND): TEST_LIBS = $(COMMAND_LIBS)
+$(BUILD)/tests/live/check/test_check_explained: TEST_STARTUP += $(foreach \
+	name,held_find live_types_find in_use_explain python_owners_find \
+	why_explain retained_explain,-Wl,--wrap=mu_$(name))
 # A test's own recorder_each() stands in front of the recorder's.
 $(UNIT_RECORDER): $(BUILD)/libmemunreachable-recorder-test.a
 $(UNIT_RECORDER): TEST_LINK = -rdynamic -Wl,-z,muldefs \

@@ -7,6 +7,7 @@
 #include "lib/explain/collections.h"
 #include "lib/explain/explaining.h"
 #include "lib/explain/python_owners.h"
+#include "lib/explain/share.h"
 #include "mu/text.h"
 
 /* More say that an object lives for ever (CPython 3.12), or are damaged. */
@@ -14,24 +15,29 @@
 
 #define STRINGS_LIMIT ((size_t)1 << 30)
 
-uint64_t
-mu_explain_until(uint64_t now_ns, uint64_t deadline_ns, bool save)
+/*
+ * A quarter of the time remains for the answer itself, and another one if a
+ * look has to be written.
+ */
+static uint64_t
+explain_until(uint64_t deadline_ns, bool save)
 {
-	uint64_t left = deadline_ns > now_ns ? deadline_ns - now_ns : 0;
-
-	return now_ns + left / 4 * (save ? 2 : 3);
+	return mu_share_until(mu_sys_now_ns(), deadline_ns, save ? 2 : 3, 4);
 }
 
 /*
- * Names may take half of the time that is left. What they take of a CPU has a
+ * The next part may take PARTS of WHOLE of the time that is left, and wait for
+ * names in the first three quarters of that. What these take of a CPU has a
  * limit of its own (lib/symbolize/confinement.c).
  */
-static uint64_t
-names_until(uint64_t deadline_ns)
+static void
+give_time(struct mu_explaining *explaining, unsigned parts, unsigned whole)
 {
-	uint64_t now = mu_sys_now_ns();
+	uint64_t now = mu_sys_now_ns(), until;
 
-	return deadline_ns > now ? now + (deadline_ns - now) / 2 : now;
+	until = mu_share_until(now, explaining->end_ns, parts, whole);
+	explaining->deadline = (struct mu_deadline) { .ns = until };
+	explaining->places.deadline_ns = mu_share_until(now, until, 3, 4);
 }
 
 static bool
@@ -44,19 +50,6 @@ add_live(void *ctx, const struct mu_block *block)
 		out->live_blocks++;
 	}
 	return true;
-}
-
-static enum mu_status
-explain_held(struct mu_explaining *explaining)
-{
-	const struct mu_explain *wanted = &explaining->out->wanted;
-	enum mu_status status = mu_python_owners_find(explaining);
-
-	if (status == MU_OK && (wanted->why || wanted->why_type != NULL))
-		status = mu_why_explain(explaining);
-	if (status == MU_OK && wanted->retained > 0)
-		status = mu_retained_explain(explaining);
-	return status;
 }
 
 struct steps {
@@ -176,38 +169,103 @@ describe_steps(struct mu_explaining *explaining)
 }
 
 static enum mu_status
+find_held(struct mu_explaining *explaining)
+{
+	return mu_held_find(&explaining->held, explaining->graph,
+	    explaining->roots, explaining->snap, explaining->tables,
+	    &explaining->deadline);
+}
+
+static enum mu_status
+find_types(struct mu_explaining *explaining)
+{
+	return mu_live_types_find(&explaining->types, &explaining->places,
+	    &explaining->typed, &explaining->held, &explaining->deadline);
+}
+
+struct part {
+	const char *what; /* is missing without it */
+	enum mu_status (*explain)(struct mu_explaining *);
+	bool wanted;
+	bool large;  /* may take three quarters of the time that is left;
+			others have equal shares */
+	bool needed; /* by those that follow */
+	bool always; /* also if there was no time for what it needs */
+};
+
+/* WHAT is missing, for a lack of time or memory. */
+static void
+leave_out(
+    struct mu_explaining *explaining, enum mu_status status, const char *what)
+{
+	struct mu_missing *missing = &explaining->missing;
+	struct mu_text text = { missing->what, sizeof(missing->what),
+		strlen(missing->what) };
+
+	mu_text_add(&text, "%s%s", text.length > 0 ? ", " : "", what);
+	if (missing->status != MU_ERR_NO_MEMORY)
+		missing->status = status;
+}
+
+static void
+explain_parts(
+    struct mu_explaining *explaining, const struct part *parts, size_t count)
+{
+	enum mu_status status, stuck = MU_OK;
+	unsigned left = 1; /* the last share is for the names of steps */
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		left += parts[i].wanted;
+	for (i = 0; i < count; i++) {
+		if (!parts[i].wanted)
+			continue;
+		if (parts[i].large)
+			give_time(explaining, 3, 4);
+		else
+			give_time(explaining, 1, left);
+		left--;
+		status = stuck;
+		if (stuck == MU_OK ||
+		    (stuck == MU_ERR_TIMEOUT && parts[i].always))
+			status = parts[i].explain(explaining);
+		if (status != MU_OK && parts[i].what != NULL)
+			leave_out(explaining, status, parts[i].what);
+		if (stuck == MU_OK &&
+		    (parts[i].needed || status == MU_ERR_NO_MEMORY))
+			stuck = status;
+	}
+	give_time(explaining, 1, 1);
+}
+
+static void
 explain_all(struct mu_explaining *explaining)
 {
 	const struct mu_explain *wanted = &explaining->out->wanted;
-	enum mu_status status, saved = MU_OK;
+	const bool why = wanted->why || wanted->why_type != NULL;
+	const struct part parts[] = {
+		{ NULL, find_held, true, .large = true, .needed = true },
+		{ "the types of all blocks", find_types, true, .large = true },
+		{ "the names in the look", mu_save_explain,
+		    wanted->save != NULL, .always = true },
+		{ "what is in use", mu_in_use_explain,
+		    .wanted = wanted->in_use },
+		{ "who allocated that", mu_stacks_explain,
+		    .wanted = wanted->in_use && explaining->recorder != NULL },
+		{ "what collections hold", mu_collections_explain,
+		    .wanted = wanted->in_use && wanted->collections },
+		{ NULL, mu_python_owners_find, why || wanted->retained > 0,
+		    .large = true, .needed = true },
+		{ "why blocks live", mu_why_explain, .wanted = why },
+		{ "what holds the heap", mu_retained_explain,
+		    .wanted = wanted->retained > 0 },
+	};
 
 	/* Types are proven again when a saved look is read. */
 	explaining->typed.unproven =
 	    wanted->save != NULL && !mu_explain_shows(wanted);
 	mu_blocks_each(explaining->graph->blocks, add_live, explaining->out);
-	status = mu_held_find(&explaining->held, explaining->graph,
-	    explaining->roots, explaining->snap, explaining->tables,
-	    &explaining->deadline);
-	if (status == MU_OK)
-		status = mu_live_types_find(&explaining->types,
-		    &explaining->places, &explaining->typed, &explaining->held,
-		    &explaining->deadline);
-	/* A look without some types is better than none. */
-	if ((status == MU_OK || status == MU_ERR_TIMEOUT) &&
-	    wanted->save != NULL)
-		saved = mu_save_explain(explaining);
-	if (status == MU_OK)
-		status = saved;
-	if (status == MU_OK && wanted->in_use)
-		status = mu_in_use_explain(explaining);
-	if (status == MU_OK && wanted->in_use)
-		status = mu_stacks_explain(explaining);
-	if (status == MU_OK && wanted->in_use && wanted->collections)
-		status = mu_collections_explain(explaining);
-	if (status == MU_OK &&
-	    (wanted->why || wanted->why_type != NULL || wanted->retained > 0))
-		status = explain_held(explaining);
-	return status;
+	explain_parts(explaining, parts, sizeof(parts) / sizeof(*parts));
 }
 
 /* True if it is known that the program has none, wherever that was looked for.
@@ -228,20 +286,21 @@ has_no_debug_information(struct mu_places *places)
 }
 
 static void
-note(struct mu_explained *out, enum mu_status status, struct mu_places *places,
-    size_t unasked)
+note(struct mu_explained *out, const struct mu_missing *missing,
+    struct mu_places *places, size_t unasked)
 {
 	const char *names_note = places->helper.why;
 	bool stripped = has_no_debug_information(places);
 
-	out->cut = status != MU_OK || names_note[0] != '\0';
-	if (status == MU_ERR_NO_MEMORY)
+	out->cut = missing->status != MU_OK || names_note[0] != '\0';
+	if (missing->status == MU_ERR_NO_MEMORY)
 		mu_text_format(out->note, sizeof(out->note),
-		    "there was no memory to explain more; --max-memory allows"
-		    " more");
-	else if (status == MU_ERR_TIMEOUT)
+		    "there was no memory for %s; --max-memory allows more",
+		    missing->what);
+	else if (missing->status != MU_OK)
 		mu_text_format(out->note, sizeof(out->note),
-		    "there was no time to explain more; --timeout gives more");
+		    "there was no time for %s; --timeout gives more",
+		    missing->what);
 	else if (names_note[0] != '\0')
 		mu_text_format(out->note, sizeof(out->note),
 		    "names are incomplete: %s", names_note);
@@ -271,10 +330,9 @@ mu_explain(const struct mu_explain *wanted, struct mu_search *search,
 		.heap = &search->heap,
 		.recorder = search->recorded ? &search->recorder : NULL,
 		.tables = search->tables,
-		.deadline = { .ns = mu_explain_until(mu_sys_now_ns(),
-				  search->deadline_ns, wanted->save != NULL) },
+		.end_ns =
+		    explain_until(search->deadline_ns, wanted->save != NULL),
 	};
-	enum mu_status status = MU_ERR_NO_MEMORY;
 
 	if (out == NULL)
 		return NULL;
@@ -282,10 +340,13 @@ mu_explain(const struct mu_explain *wanted, struct mu_search *search,
 	mu_arena_open(&out->arena, STRINGS_LIMIT);
 	if (mu_places_open(&explaining.places, search->snap,
 		&search->heap.blocks, source, rights, &out->arena,
-		search->tables, names_until(search->deadline_ns)))
-		status = explain_all(&explaining);
+		search->tables))
+		explain_all(&explaining);
+	else
+		leave_out(&explaining, MU_ERR_NO_MEMORY, "any of it");
 	describe_steps(&explaining);
-	note(out, status, &explaining.places, explaining.types.unasked);
+	note(out, &explaining.missing, &explaining.places,
+	    explaining.types.unasked);
 	mu_pools_note(&explaining);
 	mu_places_close(&explaining.places);
 	mu_arena_rewind(search->tables, pieces);

@@ -112,6 +112,7 @@ struct mu_retained {
 };
 
 struct mu_why_held {
+	bool known;           /* otherwise there was no time or memory */
 	bool found;           /* there is such a block */
 	bool reachable;       /* otherwise it is lost */
 	bool about;           /* only doubtful words lead to it */
@@ -129,6 +130,7 @@ struct mu_why_held {
 
 /* The blocks of a type that is asked for. */
 struct mu_why_type {
+	bool known;           /* otherwise there was no time or memory */
 	size_t blocks, bytes; /* all that are reachable */
 	struct mu_why_held *nearest;
 	size_t count;

@@ -10,6 +10,12 @@
 #include "lib/explain/places.h"
 #include "lib/explain/typed_walk.h"
 
+/* What there was no time or no memory for. */
+struct mu_missing {
+	enum mu_status status; /* MU_OK: nothing is missing */
+	char what[256];
+};
+
 struct mu_explaining {
 	struct mu_explained *out;
 	struct mu_graph *graph;
@@ -18,7 +24,9 @@ struct mu_explaining {
 	const struct mu_snapshot *snap;
 	const struct mu_recorder *recorder; /* or NULL */
 	struct mu_arena *tables;            /* rewound at the end */
-	struct mu_deadline deadline;
+	uint64_t end_ns;
+	struct mu_deadline deadline; /* of the part that is being explained */
+	struct mu_missing missing;
 	struct mu_held held;
 	struct mu_places places;
 	struct mu_live_types types;

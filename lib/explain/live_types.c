@@ -535,8 +535,10 @@ mu_live_types_find(struct mu_live_types *live, struct mu_places *places,
 	/* What is proven of objects with tags is not asked for. */
 	typed->unproven &= !finding.tags;
 	status = mu_typed_walk(typed, places, live, held, deadline);
-	if (status != MU_OK)
+	if (status != MU_OK) {
+		doubt_sizes(live);
 		return status;
+	}
 	note_holders(&finding, held);
 	mu_blocks_each(places->blocks, take_block, &finding);
 	ask(&finding);

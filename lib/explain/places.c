@@ -23,7 +23,7 @@ bool
 mu_places_open(struct mu_places *places, const struct mu_snapshot *snap,
     const struct mu_blocks *blocks, const struct mu_symbols_source *source,
     const struct mu_rights *rights, struct mu_arena *arena,
-    struct mu_arena *tables, uint64_t deadline_ns)
+    struct mu_arena *tables)
 {
 	*places = (struct mu_places) {
 		.snap = snap,
@@ -31,7 +31,6 @@ mu_places_open(struct mu_places *places, const struct mu_snapshot *snap,
 		.arena = arena,
 		.tables = tables,
 		.source = *source,
-		.deadline_ns = deadline_ns,
 	};
 	places->source.mappings = snap->mappings;
 	places->source.num_mappings = snap->num_mappings;

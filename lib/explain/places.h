@@ -29,7 +29,7 @@ struct mu_places {
 	struct mu_owners owners;
 	struct mu_symbols_source source;
 	struct mu_symbol_helper helper;
-	uint64_t deadline_ns;          /* for names */
+	uint64_t deadline_ns;          /* for names; set by the caller */
 	struct mu_variable *variables; /* by address */
 	size_t num_variables, max_variables;
 };
@@ -41,7 +41,7 @@ struct mu_places {
 bool mu_places_open(struct mu_places *places, const struct mu_snapshot *snap,
     const struct mu_blocks *blocks, const struct mu_symbols_source *source,
     const struct mu_rights *rights, struct mu_arena *arena,
-    struct mu_arena *tables, uint64_t deadline_ns);
+    struct mu_arena *tables);
 void mu_places_close(struct mu_places *places);
 
 /*

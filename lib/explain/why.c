@@ -105,6 +105,7 @@ explain_address(
 	uintptr_t address = explaining->out->wanted.address;
 	struct mu_block block;
 
+	out->known = true;
 	if (!mu_blocks_find(explaining->graph->blocks, address, &block))
 		return MU_OK;
 	out->found = true;
@@ -153,6 +154,7 @@ explain_type(struct mu_explaining *explaining, const struct mu_routes *routes)
 	    &explaining->out->arena, wanted + 1, sizeof(*out->nearest));
 	if (chosen == NULL || out->nearest == NULL)
 		return MU_ERR_NO_MEMORY;
+	out->known = true;
 	for (i = 0; i < routes->num_order && status == MU_OK; i++) {
 		if (!is_chosen(explaining, chosen, routes->order[i], &block))
 			continue;
@@ -161,7 +163,7 @@ explain_type(struct mu_explaining *explaining, const struct mu_routes *routes)
 		if (out->count >= wanted)
 			continue;
 		held = &out->nearest[out->count++];
-		held->found = held->reachable = true;
+		held->known = held->found = held->reachable = true;
 		status = explain_block(
 		    explaining, routes, block.number, block.range.begin, held);
 	}

@@ -381,6 +381,10 @@ ask(struct asking *asking)
 
 	for (;;) {
 		begin(asking);
+		if (mu_sys_now_ns() >= asking->deadline_ns) {
+			report_failure(helper, "there was no more time", "");
+			return false;
+		}
 		if (helper->pid == 0 &&
 		    (helper->starts >= STARTS_MAX ||
 			!mu_helper_start(helper))) {
@@ -398,11 +402,7 @@ ask(struct asking *asking)
 			return helper->why[0] == '\0';
 		}
 		mu_helper_stop(helper);
-		if (outcome == LATE) {
-			report_failure(helper, "there was no more time", "");
-			return false;
-		}
-		if (!blame(asking, outcome))
+		if (outcome != LATE && !blame(asking, outcome))
 			return false;
 	}
 }

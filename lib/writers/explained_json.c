@@ -268,9 +268,9 @@ mu_explained_json(
 	if (wanted->retained > 0)
 		ok &=
 		    mu_json_set(report, "retained", retained_array(explained));
-	if (wanted->why)
+	if (wanted->why && explained->why.known)
 		ok &= set_why(report, &explained->why, wanted->all);
-	if (wanted->why_type != NULL)
+	if (wanted->why_type != NULL && explained->why_type.known)
 		ok &=
 		    mu_json_set(report, "why_type", why_type_object(explained));
 	if (wanted->in_use) {

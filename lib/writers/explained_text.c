@@ -382,9 +382,9 @@ put_why(const struct mu_out *out, const struct mu_why_held *why,
     uintptr_t address, bool all)
 {
 	mu_put(out, "Why %lx lives: ", (unsigned long)address);
-	if (!why->found)
+	if (why->known && !why->found)
 		mu_put(out, "no live block has this address.\n");
-	else if (!why->reachable)
+	else if (why->known && !why->reachable)
 		mu_put(out, "it is lost: no root leads to it.\n");
 	else if (why->num_steps == 0)
 		mu_put(out, "not known.\n");
@@ -409,6 +409,10 @@ put_why_type(const struct mu_out *out, const struct mu_explained *explained)
 	mu_put(out, "Why ");
 	mu_put_safe(out, explained->wanted.why_type);
 	mu_put(out, " lives: ");
+	if (!why->known) {
+		mu_put(out, "not known.\n\n");
+		return;
+	}
 	if (why->blocks == 0) {
 		mu_put(out,
 		    "no reachable block has this type, as far as types are"

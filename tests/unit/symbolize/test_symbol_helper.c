@@ -212,6 +212,26 @@ TEST(names)
 	mu_symbol_helper_close(&helper);
 }
 
+/* Questions for which there is no time start no process. */
+TEST(late)
+{
+	int i;
+
+	ck_assert(begin_helper(do_nothing));
+	for (i = 0; i < 20; i++) {
+		memset(answers, 0, sizeof(answers));
+		ck_assert(!ask(0));
+		ck_assert_ptr_nonnull(answers[1].symbol.module);
+	}
+	ck_assert_uint_eq(helper.starts, 0);
+	ck_assert_str_eq(helper.why, "there was no more time");
+	memset(answers, 0, sizeof(answers));
+	ask(60);
+	must_have_libc();
+	ck_assert_ptr_nonnull(answers[0].symbol.function);
+	mu_symbol_helper_close(&helper);
+}
+
 /* The helper is killed when half of the time is over, and begins anew. */
 static void
 ask_harmed(uint64_t seconds)
