@@ -104,7 +104,7 @@ struct mu_retained {
 	size_t bytes, blocks;  /* what would be lost without it */
 	bool about;            /* only doubtful words lead to it */
 
-	/* From a root to the block below it in which most of it comes
+	/* From a root to the block below it in which much of it comes
 	 * together. */
 	struct mu_step *path;
 	size_t num_steps;

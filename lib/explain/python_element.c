@@ -101,21 +101,35 @@ find_shared(const struct mu_explaining *explaining, uintptr_t class,
 	return false;
 }
 
-/* The values of an object, to which a word before its links leads. */
+/*
+ * The values of an object, to which a word before its links leads, or those of
+ * a dictionary that has them beside its table.
+ */
 static bool
 name_value(const struct mu_explaining *explaining, const struct mu_step *before,
     const struct mu_step *step, char name[MU_PYTHON_ELEMENT])
 {
+	const struct mu_snapshot *snap = explaining->snap;
+	const uintptr_t object = before->address + before->object;
 	struct mu_python_keys keys;
 	uintptr_t class, table;
+	const bool dict = before->type != NULL &&
+	    strcmp(before->type, "dict") == 0 &&
+	    before->offset == before->object + MU_PYTHON_VALUES * WORD;
+	bool found = false;
 
-	return before->points && before->offset < before->object &&
-	    step->offset >= before->into &&
-	    mu_snapshot_word(explaining->snap,
-		before->address + before->object + WORD, &class) &&
-	    find_shared(explaining, class, &table, &keys) &&
-	    write_entry(explaining->snap, table, &keys,
-		(step->offset - before->into) / WORD, false, name);
+	if (!before->points || step->offset < before->into)
+		return false;
+	if (dict)
+		found = mu_snapshot_word(
+			    snap, object + MU_PYTHON_KEYS * WORD, &table) &&
+		    read_keys(explaining, table, &keys);
+	else if (before->offset < before->object)
+		found = mu_snapshot_word(snap, object + WORD, &class) &&
+		    find_shared(explaining, class, &table, &keys);
+	return found &&
+	    write_entry(snap, table, &keys,
+		(step->offset - before->into) / WORD, dict, name);
 }
 
 bool

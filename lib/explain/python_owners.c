@@ -13,6 +13,7 @@
 #define USES_MAX ((uintptr_t)1 << 28) /* more: it lives for ever */
 
 #define IN_MEMORY 0x80000000u
+#define MANY UINT32_MAX
 
 /* Words of PyTupleObject in Include/cpython/tupleobject.h. */
 #define TUPLE_COUNT MU_PYTHON_LENGTH
@@ -31,8 +32,13 @@ struct finding {
 	struct mu_held all; /* the words before */
 	uint8_t *states;    /* enum state, for each of them */
 	uint64_t *linked;   /* a bit for each block: a link to it is gone */
-	uint32_t *owners;   /* by block: 1 + those in blocks; 0: has no count;
-			       IN_MEMORY: words of no block may be some, too */
+	uint8_t *objects; /* by block: references from objects and their parts,
+			     at most UINT8_MAX */
+	uint32_t *owners; /* by block: first of values 1 + their owner, or
+			     MANY; then 1 + those in blocks; 0: has no count;
+			     IN_MEMORY: words of no block may be some, too */
+	uint32_t from;    /* the block whose words are judged */
+	bool from_object; /* it is of an object */
 };
 
 bool
@@ -332,6 +338,135 @@ is_weak(const struct finding *finding, uint32_t number)
 	    strncmp(type->name, "weak", 4) == 0;
 }
 
+/* True if block NUMBER is the table of a dictionary, whose owner is another. */
+static bool
+is_table(const struct finding *finding, uint32_t number)
+{
+	struct mu_python_keys keys;
+	struct mu_block block;
+
+	return mu_blocks_at(
+		   finding->explaining->graph->blocks, number, &block) &&
+	    mu_python_keys_read(block.view, mu_range_size(block.range), &keys);
+}
+
+/* True if block NUMBER is an object or a part of one. */
+static bool
+is_of_object(const struct finding *finding, uint32_t number)
+{
+	return mu_live_type_of(&finding->explaining->types, number)->source ==
+	    MU_TYPE_TAG ||
+	    is_table(finding, number);
+}
+
+static void
+count_objects(struct finding *finding)
+{
+	const struct mu_graph *graph = finding->explaining->graph;
+	uint32_t node, block, at, target;
+
+	for (node = 0; node < graph->num_nodes; node++) {
+		block = mu_route_block(graph, node);
+		if (!is_of_object(finding, block) || is_weak(finding, block))
+			continue;
+		at = graph->cells[node];
+		while (mu_edges_next(graph, &at, &target))
+			if (target < graph->num_blocks)
+				finding->objects[target] +=
+				    finding->objects[target] < UINT8_MAX;
+		mu_deadline_passed(&finding->explaining->deadline, 8);
+	}
+}
+
+/* The values of the attributes of an object, or of its dictionary, are OWNER's.
+ */
+static void
+note_values(struct finding *finding, const struct mu_block *owner, size_t at)
+{
+	struct mu_block values;
+	uintptr_t word;
+
+	if (at + WORD > mu_range_size(owner->range))
+		return;
+	memcpy(&word, owner->view + at, sizeof(word));
+	if (!mu_blocks_find(
+		finding->explaining->graph->blocks, word, &values) ||
+	    mu_live_type_of(&finding->explaining->types, values.number)
+		    ->counter == MU_COUNTER_PYTHON)
+		return;
+	finding->owners[values.number] =
+	    finding->owners[values.number] == 0 ? 1 + owner->number : MANY;
+}
+
+static bool
+find_values(void *ctx, const struct mu_block *block)
+{
+	struct finding *finding = ctx;
+	const struct mu_live_type *type =
+	    mu_live_type_of(&finding->explaining->types, block->number);
+
+	if (!mu_block_marked(block) || type->counter != MU_COUNTER_PYTHON ||
+	    !type->certain)
+		return true;
+	if (strcmp(type->name, "dict") == 0)
+		note_values(
+		    finding, block, type->offset + MU_PYTHON_VALUES * WORD);
+	if (type->offset == MU_PYTHON_BEFORE) {
+		note_values(finding, block, 0);
+		note_values(finding, block, WORD);
+	}
+	return !mu_deadline_passed(&finding->explaining->deadline, 8);
+}
+
+/* True if objects have as many references to TARGET as it counts. */
+static bool
+is_owned(const struct finding *finding, uint32_t target)
+{
+	uintptr_t uses =
+	    finding->objects[target] == 0 ? 0 : uses_of(finding, target);
+
+	return uses > 0 && finding->objects[target] >= uses;
+}
+
+/* True if a word of finding->from that leads to TARGET is old. */
+static bool
+is_old(void *ctx, uint32_t target)
+{
+	const struct finding *finding = ctx;
+	uint32_t owner;
+
+	if (target >= finding->explaining->graph->num_blocks)
+		return false;
+	owner = finding->owners[target];
+	if ((owner == 0 || owner == MANY || owner == 1 + finding->from) &&
+	    (finding->from_object || !is_owned(finding, target)))
+		return false;
+	note_linked(finding, target);
+	return true;
+}
+
+/*
+ * Values have one owner. Blocks that are no objects have old words, such as
+ * those of lists of free objects.
+ */
+static void
+cut_old(struct finding *finding)
+{
+	struct mu_graph *graph = finding->explaining->graph;
+	uint32_t node;
+
+	count_objects(finding);
+	mu_blocks_each(graph->blocks, find_values, finding);
+	for (node = 0; node < graph->num_nodes; node++) {
+		finding->from = mu_route_block(graph, node);
+		finding->from_object = is_of_object(finding, finding->from);
+		mu_edges_drop(graph, node, is_old, finding);
+		mu_deadline_passed(&finding->explaining->deadline, 8);
+	}
+	memset(finding->owners, 0,
+	    (size_t)graph->num_blocks * sizeof(*finding->owners));
+}
+
 /* Of the blocks that words refer to. */
 static void
 count_owners(struct finding *finding)
@@ -359,18 +494,6 @@ count_owners(struct finding *finding)
 				finding->owners[target]++;
 		mu_deadline_passed(&finding->explaining->deadline, 8);
 	}
-}
-
-/* True if block NUMBER is the table of a dictionary, whose owner is another. */
-static bool
-is_table(const struct finding *finding, uint32_t number)
-{
-	struct mu_python_keys keys;
-	struct mu_block block;
-
-	return mu_blocks_at(
-		   finding->explaining->graph->blocks, number, &block) &&
-	    mu_python_keys_read(block.view, mu_range_size(block.range), &keys);
 }
 
 static void
@@ -502,10 +625,14 @@ mu_python_owners_find(struct mu_explaining *explaining)
 	    tables, (size_t)graph->num_blocks + 1, sizeof(*finding.owners));
 	finding.states = mu_arena_alloc_table(
 	    tables, finding.all.count + 1, sizeof(*finding.states));
+	finding.objects = mu_arena_alloc_table(
+	    tables, (size_t)graph->num_blocks + 1, sizeof(*finding.objects));
 	if (finding.linked == NULL || finding.owners == NULL ||
-	    finding.states == NULL || graph->cells == NULL || graph->reads)
+	    finding.objects == NULL || finding.states == NULL ||
+	    graph->cells == NULL || graph->reads)
 		return MU_ERR_NO_MEMORY;
 	mu_blocks_each(graph->blocks, cut_edges, &finding);
+	cut_old(&finding);
 	judge_words(&finding);
 	return explaining->deadline.passed ? MU_ERR_TIMEOUT
 					   : hold_the_rest(&finding);

@@ -146,11 +146,23 @@ find_children(struct finding *finding)
 	}
 }
 
+/* A part of what LARGE holds comes together in a child, most of it below. */
+static bool
+comes_together(const struct finding *finding, const struct large *large)
+{
+	const size_t *retained = finding->tree.retained;
+
+	if (large->child == 0)
+		return false;
+	return large->first == 0
+	    ? retained[large->child] >= large->bytes / 8
+	    : MOST_IN_ONE(retained[large->child], retained[large->first]);
+}
+
 /* One level. Returns false if nothing has changed. */
 static bool
 descend(struct finding *finding)
 {
-	const struct mu_dominators *tree = &finding->tree;
 	struct large *large, *end = finding->large + finding->count;
 	bool changed = false;
 
@@ -163,8 +175,7 @@ descend(struct finding *finding)
 	find_children(finding);
 	for (large = finding->large; large < end; large++) {
 		set_interesting(finding, large->point, false);
-		large->ended = large->ended || large->child == 0 ||
-		    !MOST_IN_ONE(tree->retained[large->child], large->bytes);
+		large->ended |= !comes_together(finding, large);
 		if (large->ended)
 			continue;
 		large->point = large->child;

@@ -16,6 +16,8 @@
 
 /* Words of an object: of a tuple its items; of a text its letters, its kind. */
 #define MU_PYTHON_LENGTH 2
+#define MU_PYTHON_KEYS 4   /* of a dict: its table */
+#define MU_PYTHON_VALUES 5 /* its values, if these are not in the table */
 #define MU_PYTHON_TEXT_STATE 4
 
 /* PyTypeObject, as far as it is read. */

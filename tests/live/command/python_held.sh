@@ -27,6 +27,17 @@ class Registry:
         self.sessions = {i: Session(i) for i in range(2000)}
 
 
+class Attributes:
+    def __init__(self, count):
+        for i in range(count):
+            setattr(self, "a%d" % i, None)
+        self.data = ["data"]
+
+
+class Table(dict):
+    pass
+
+
 class Garbage:
     def __init__(self):
         self.itself = self
@@ -49,12 +60,25 @@ def tell():
     session = registry.sessions[1000]
     garbage = [Garbage() for _ in range(20)]
     print("session", hex(id(session)), "orders", hex(id(session.orders)),
-          "table", hex(id(registry.sessions)),
+          "sessions", hex(id(registry.sessions)),
           "garbage", hex(id(garbage[10])), "data", hex(id(garbage[10].data)))
 
 
+def keep():
+    kept["plain"] = Attributes(0)
+    kept["dicted"] = Attributes(0)
+    kept["dicted"].__dict__  # makes its dictionary
+    kept["many"] = Attributes(60)
+    kept["table"] = Table(data=["data"])
+    for name in "plain", "dicted", "many":
+        print(name, hex(id(kept[name].data)))
+    print("table", hex(id(kept["table"]["data"])))
+
+
 registry = hold()
+kept = {}
 tell()
+keep()
 scrub(100)
 print("ready", flush=True)
 sys.stdin.read()
@@ -84,6 +108,15 @@ check_python() {
 	has "$work/text" ' → dict["__main__"] → module → dict["registry"] → '
 	has "$work/text" ' → Registry.sessions → dict[1000] → Session.orders → list'
 	path_in "$work/text" >"$work/path"
+	# Old words in what the compiler has, and behind values, own nothing.
+	for kept in 'plain Attributes.data' 'dicted Attributes( → dict\["data"\]|\.data)' \
+		'many Attributes → dict\["data"\]' 'table Table\["data"\]'; do
+		name="$1, the path to what is kept: $kept"
+		"$command" -q --why="$(word "${kept%% *}")" --max-pause=20s \
+		    -p "$pid" >"$work/text" 2>"$err"
+		like "$work/text" \
+		    " → dict\[\"kept\"\] → dict\[\"${kept%% *}\"\] → ${kept#* } → list\$"
+	done
 	name="$1, references to an object"
 	"$command" -q --why="$(word session)" --all --max-pause=20s -p "$pid" \
 	    >"$work/text" 2>"$err"
