@@ -27,7 +27,7 @@ character(const unsigned char *bytes, size_t count)
 }
 
 size_t
-mu_text_block_length(const unsigned char *bytes, size_t count)
+mu_text_characters(const unsigned char *bytes, size_t count)
 {
 	size_t length = 0, more;
 
@@ -37,6 +37,14 @@ mu_text_block_length(const unsigned char *bytes, size_t count)
 			return 0;
 		length += more;
 	}
+	return length;
+}
+
+size_t
+mu_text_block_length(const unsigned char *bytes, size_t count)
+{
+	size_t length = mu_text_characters(bytes, count);
+
 	return length < TEXT_MIN ? 0 : length;
 }
 
@@ -51,8 +59,9 @@ is_zero(const unsigned char *bytes, size_t count)
 	return true;
 }
 
-static void
-take(const unsigned char *bytes, size_t length, char text[MU_TYPE_TEXT_MAX + 4])
+void
+mu_text_copy(
+    const unsigned char *bytes, size_t length, char text[MU_TYPE_TEXT_MAX + 4])
 {
 	size_t kept = length > MU_TYPE_TEXT_MAX ? MU_TYPE_TEXT_MAX : length;
 
@@ -116,7 +125,7 @@ mu_text_block_find(struct mu_symbols *symbols, const struct mu_block_head *head,
 	if (length == 0 || !is_filled(head, length) ||
 	    is_pointer(symbols, head, length))
 		return false;
-	take(bytes, length, text);
+	mu_text_copy(bytes, length, text);
 	*type = (struct mu_type) {
 		.name = "text",
 		.text = text,
@@ -141,7 +150,7 @@ mu_text_pointer_find(struct mu_symbols *symbols,
 	    mu_subject_bytes(symbols, head->words[0], target, sizeof(target)));
 	if (length == 0)
 		return false;
-	take(target, length, text);
+	mu_text_copy(target, length, text);
 	*type = (struct mu_type) {
 		.name = "pointer to text",
 		.text = text,

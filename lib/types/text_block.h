@@ -9,6 +9,13 @@
 #include "lib/types/block_head.h"
 #include "lib/types/subject.h"
 
+/* The length of the characters at BYTES, as below, however few they are. */
+size_t mu_text_characters(const unsigned char *bytes, size_t count);
+
+/* Copy LENGTH bytes to TEXT, or as many as there is room for and "...". */
+void mu_text_copy(
+    const unsigned char *bytes, size_t length, char text[MU_TYPE_TEXT_MAX + 4]);
+
 /*
  * The length of the text at the beginning of the COUNT bytes at BYTES: ASCII
  * without control characters but tab and newlines, or UTF-8. It ends with a NUL

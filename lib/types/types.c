@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/types/containers.h"
+#include "lib/types/counted_text.h"
 #include "lib/types/cxx_object.h"
 #include "lib/types/declarations.h"
 #include "lib/types/gobject.h"
@@ -147,6 +148,8 @@ find_type(struct mu_types *types, uintptr_t held_at, struct mu_type *type)
 			*type = tagged;
 		return true;
 	}
+	if (mu_counted_text_find(head, types->text, type))
+		return true;
 	found = find_part(types, held_at, ~(unsigned)MU_LIBRARY_CXX, &tagged);
 	if (found && !types->parts.node) {
 		*type = tagged;
