@@ -41,21 +41,29 @@ struct finding {
 	bool from_object; /* it is of an object */
 };
 
+static bool
+read_class(const struct mu_snapshot *snap, uintptr_t address,
+    struct mu_python_class *class)
+{
+	const void *view;
+
+	if (address == 0 || address % WORD != 0)
+		return false;
+	view = mu_snapshot_peek(snap, address, sizeof(*class), class);
+	if (view == NULL)
+		return false;
+	if (view != class)
+		memcpy(class, view, sizeof(*class));
+	return mu_python_class_ready(class);
+}
+
 bool
 mu_python_class_find(
     const struct mu_snapshot *snap, uintptr_t address, size_t before)
 {
 	struct mu_python_class class;
-	const void *view;
 
-	if (address == 0 || address % WORD != 0)
-		return false;
-	view = mu_snapshot_peek(snap, address, sizeof(class), &class);
-	if (view == NULL)
-		return false;
-	if (view != &class)
-		memcpy(&class, view, sizeof(class));
-	return mu_python_class_ready(&class) &&
+	return read_class(snap, address, &class) &&
 	    mu_python_class_before(&class) == before;
 }
 
@@ -77,27 +85,47 @@ mu_python_links_of(
 }
 
 /*
- * What malloc gave a tuple beyond its items; empty: nothing, or it is not
- * proven that BLOCK is one.
+ * Where the references end in the object at word AT of BLOCK: behind the items
+ * of a tuple; of code, before its instructions. 0: it is not known.
  */
+static size_t
+references_end(const struct mu_explaining *explaining,
+    const struct mu_block *block, const char *name, size_t at)
+{
+	size_t room = mu_range_size(block->range) / WORD - at;
+	uintptr_t object[TUPLE_ITEMS];
+	struct mu_python_class class;
+
+	if (room < TUPLE_ITEMS)
+		return 0;
+	memcpy(object, block->view + at * WORD, sizeof(object));
+	if (strcmp(name, "tuple") == 0)
+		return object[TUPLE_COUNT] > room - TUPLE_ITEMS
+		    ? room
+		    : TUPLE_ITEMS + object[TUPLE_COUNT];
+	if (strcmp(name, "code") == 0 &&
+	    read_class(explaining->snap, object[MU_PYTHON_CLASS], &class) &&
+	    class.basicsize / WORD <= room)
+		return class.basicsize / WORD;
+	return 0;
+}
+
+/* Behind the references of BLOCK, if it is proven what it is; or empty. */
 static struct mu_range
 tail_of(const struct mu_explaining *explaining, const struct mu_block *block)
 {
 	const struct mu_live_type *type =
 	    mu_live_type_of(&explaining->types, block->number);
-	size_t words = mu_range_size(block->range) / WORD, first;
-	size_t at = type->offset / WORD;
-	uintptr_t count;
+	size_t at = type->offset / WORD, first, end = 0;
 
-	if (type->counter != MU_COUNTER_PYTHON || !type->certain ||
-	    strcmp(type->name, "tuple") != 0 || at + TUPLE_ITEMS > words ||
-	    mu_graph_parts(explaining->graph, block->number, &first) > 0)
+	if (type->counter == MU_COUNTER_PYTHON && type->certain &&
+	    type->offset < mu_range_size(block->range) &&
+	    mu_graph_parts(explaining->graph, block->number, &first) == 0)
+		end = references_end(explaining, block, type->name, at);
+	if (end == 0)
 		return (struct mu_range) { 0, 0 };
-	memcpy(&count, block->view + (at + TUPLE_COUNT) * WORD, sizeof(count));
-	if (count > words - at - TUPLE_ITEMS)
-		count = words - at - TUPLE_ITEMS;
 	return (struct mu_range) {
-		block->range.begin + (at + TUPLE_ITEMS + count) * WORD,
+		block->range.begin + (at + end) * WORD,
 		block->range.end,
 	};
 }

@@ -6,7 +6,7 @@
  * Followed as references, they make each object hold all others.
  *
  * Letters and digits may look like pointers: they are none. So may the words
- * that malloc gave a tuple beyond its items.
+ * that malloc gave a tuple beyond its items, and instructions.
  *
  * CPython keeps objects and tables of dictionaries that are free: what these
  * still refer to is not theirs.

@@ -15,6 +15,7 @@
 #define MU_PYTHON_PART_OF "part of a "
 
 /* Words of an object: of a tuple its items; of a text its letters, its kind. */
+#define MU_PYTHON_CLASS 1
 #define MU_PYTHON_LENGTH 2
 #define MU_PYTHON_KEYS 4   /* of a dict: its table */
 #define MU_PYTHON_VALUES 5 /* its values, if these are not in the table */
