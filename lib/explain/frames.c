@@ -70,13 +70,17 @@ mu_frame_step_out(const struct mu_snapshot *snap,
 	return true;
 }
 
+/* Where the word lies is then said from the frame, not from the stack. */
 static void
-name_frame(const struct mu_places *places, const struct mu_symbol *symbol,
-    struct mu_step *step)
+name_frame(const struct mu_places *places, struct mu_range frame,
+    const struct mu_symbol *symbol, struct mu_step *step)
 {
 	step->function = mu_places_keep(places, mu_symbol_function(symbol, 0));
 	if (step->function == NULL)
 		return;
+	step->offset += step->address - frame.begin;
+	step->address = frame.begin;
+	step->size = mu_range_size(frame);
 	step->file = mu_places_keep(places, symbol->file);
 	step->line = symbol->file == NULL ? 0 : symbol->line;
 }
@@ -93,7 +97,7 @@ name_steps(const struct mu_places *places, struct mu_step *const *steps,
 		if (steps[i]->kind == MU_STEP_STACK &&
 		    steps[i]->thread == tid &&
 		    mu_range_has(frame, steps[i]->address + steps[i]->offset))
-			name_frame(places, symbol, steps[i]);
+			name_frame(places, frame, symbol, steps[i]);
 }
 
 void
