@@ -12,6 +12,7 @@
 #include "lib/check/naming.h"
 #include "lib/check/outside.h"
 #include "ptrace/core/snapshot.h"
+#include "ptrace/live/sharer.h"
 
 #define ARENA_LIMIT ((size_t)4 << 30) /* for what describes the core */
 
@@ -47,6 +48,21 @@ take(void *subject, struct mu_check_look *look)
 	return status;
 }
 
+/* Our cores say which process shared the memory. */
+static enum mu_status
+judge_sharer(const struct mu_core_file *file, struct mu_why *why)
+{
+	const struct mu_core_note *note = file->notes;
+	const struct mu_core_note *end = note + file->num_notes;
+	uint64_t words[2] = { 0 };
+
+	for (; note < end; note++)
+		if (note->type == MU_NT_SHARER && note->size == sizeof(words))
+			memcpy(words, note->data, sizeof(words));
+	return mu_sharer_judge(
+	    (struct mu_sharer) { (pid_t)words[0], words[1] != 0 }, why);
+}
+
 /*
  * Only the kernel knows the address of an alternate signal stack, and it puts
  * none into a note; ours has them if they were asked for. If a thread runs on
@@ -61,6 +77,8 @@ note(void *subject, struct mu_check_look *look)
 	if (look->status == MU_OK && look->analysis.search.leaks.num_leaks > 0)
 		look->status =
 		    mu_snapshot_core_doubt(&reading->core, &look->why);
+	if (look->status == MU_OK && look->analysis.search.leaks.num_leaks > 0)
+		look->status = judge_sharer(&reading->core.file, &look->why);
 	if (look->status == MU_OK && !reading->snap.knows_stacks)
 		look->status = mu_doubt_stacks(
 		    look, "a core does not say what it set", &look->why);

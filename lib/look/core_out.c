@@ -18,6 +18,7 @@
 #include "mu/array.h"
 #include "mu/sys.h"
 #include "ptrace/core/file.h"
+#include "ptrace/live/sharer.h"
 
 #define PIECE ((size_t)256 << 10)
 #define ALIGNED(size) \
@@ -239,6 +240,16 @@ note_kernel_values(struct writing *writing)
 	free(words);
 }
 
+static void
+note_sharer(struct writing *writing)
+{
+	const struct mu_sharer sharer = mu_sharer_find(writing->pid, 0);
+	const uint64_t words[] = { (uint64_t)sharer.pid, sharer.unsure };
+
+	if (sharer.pid != 0)
+		note(writing, MU_NT_SHARER, words, sizeof(words));
+}
+
 /* The thread that gdb shows first is the main one. */
 static void
 make_notes(struct writing *writing)
@@ -258,6 +269,7 @@ make_notes(struct writing *writing)
 		if (&snap->threads[i] != first)
 			note_thread(writing, &snap->threads[i]);
 	note_kernel_values(writing);
+	note_sharer(writing);
 }
 
 static bool

@@ -35,6 +35,12 @@ struct mu_core_segment {
  */
 #define MU_NT_KERNEL_VALUES 0x6d75766cu
 
+/*
+ * A note of ours: another process shares the memory. Two words of 64 bits: its
+ * pid; 1 if that is not sure, else 0.
+ */
+#define MU_NT_SHARER 0x6d757368u
+
 /* A note written by the kernel (owner CORE or LINUX), or ours. */
 struct mu_core_note {
 	unsigned type; /* NT_PRSTATUS ... */

@@ -16,8 +16,8 @@ has_said() {
 	[ -s "$work/said" ]
 }
 
-# KIND LINE STATUS PATTERN: what the program says, and the command of it, and
-# of another one at its end.
+# KIND LINE STATUS PATTERN: what the program says, and the command of it, of a core
+# that it writes, and of another one at its end.
 play() {
 	name=${contained:+contained }$1
 	: >"$work/said"
@@ -27,6 +27,10 @@ play() {
 	await has_said
 	grep -Eq "$2" "$work/said" || fail "it says $(cat "$work/said")"
 	$contained "$command" -q -p "$pid" >"$work/report" 2>&1
+	judge $? "$3" "$4"
+	name="$name core"
+	$contained "$command" -q -p "$pid" --core-out "$work/core" >/dev/null 2>&1
+	$contained "$command" -q --core "$work/core" >"$work/report" 2>&1
 	judge $? "$3" "$4"
 	kill -9 $pid
 	wait $pid 2>/dev/null
