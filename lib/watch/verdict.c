@@ -219,6 +219,8 @@ judge_heap(const struct mu_series *series, struct mu_watch_result *result)
 	count_growing(result, MU_WATCH_LOST, &heap.lost);
 	find_growing(series, MU_WATCH_LIVE, &heap.live, heap.few, result);
 	count_growing(result, MU_WATCH_LIVE, &heap.live);
+	find_growing(series, MU_WATCH_HELD, &heap.live, heap.few, result);
+	drop_behind(result);
 	result->verdict = mu_heap_growth_verdict(&heap, &growth);
 	if (result->verdict == MEMUNREACHABLE_VERDICT_STEADY) {
 		growth = judge_outside(series);
@@ -229,11 +231,6 @@ judge_heap(const struct mu_series *series, struct mu_watch_result *result)
 	result->rising &= result->verdict == MEMUNREACHABLE_VERDICT_STEADY;
 	if (!growth.grows)
 		return;
-	if (result->verdict == MEMUNREACHABLE_VERDICT_GROWTH &&
-	    !result->outside) {
-		find_growing(series, MU_WATCH_HELD, &growth, heap.few, result);
-		drop_behind(result);
-	}
 	result->gained = growth.gained;
 	result->per_hour = growth.per_hour;
 }

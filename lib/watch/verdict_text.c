@@ -57,7 +57,7 @@ put_growth(const struct mu_out *out, const struct mu_watch_result *result,
 		mu_put_safe(out, group->name);
 	}
 	group = main_group(result, MU_WATCH_HELD);
-	if (group == NULL)
+	if (kind == MU_WATCH_LOST || group == NULL)
 		return;
 	mu_put(out, ", %u %% in ", percent(group->share));
 	mu_put_safe(out, group->name);

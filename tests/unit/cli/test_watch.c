@@ -366,6 +366,29 @@ TEST(growth_by_path)
 	    "  held  +3.3 MiB/h  97 %  cache.sessions, +1200 elements/h\n");
 }
 
+/* Beside a leak, too. */
+TEST(leak_and_growth_by_path)
+{
+	size_t i;
+
+	begin();
+	for (i = 0; i < 8; i++) {
+		new_look(i, (1 << 20) + 60000 * i, 1000 * i, 4096);
+		add_group(MU_WATCH_LOST, "request", 1000 * i);
+		add_group(MU_WATCH_LIVE, "page", 60000 * i);
+		add_group(MU_WATCH_HELD, "pages.buckets[]", 60000 * i);
+		look.groups[2].blocks = 20 * i;
+		mu_series_add(&series, &look);
+	}
+	judge();
+	ck_assert_str_eq(text,
+	    "leak: +58.6 KiB/h lost, 100 % of it request\n"
+	    "  8 looks in 420.00 s\n"
+	    "  lost  +58.6 KiB/h  100 %  request\n"
+	    "  live  +3.4 MiB/h  100 %  page\n"
+	    "  held  +3.4 MiB/h  100 %  pages.buckets[], +1200 elements/h\n");
+}
+
 /* Blocks that now have another name are no growth of that. */
 TEST(a_change_of_name)
 {
