@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "heapwalk/fold/ahead.h"
+
 /* Values of ways. */
 #define PEELED 0xffu
 #define MANY 0xfeu /* too many to count: the tree stays */
@@ -9,6 +11,14 @@
 #define SWEEP_SHARE 256 /* a sweep that peels fewer is the last */
 #define GROUP 8         /* trees whose ways are looked at together */
 #define CHARGED 4096    /* trees; a multiple of GROUP */
+
+/*
+ * Of the tree so many steps from the head of the ring, the cell is called for,
+ * then the edges, then the ways of its targets. FAR trees stay in the ring.
+ */
+#define FAR 48u
+#define NEAR 32u
+#define NEXT 16u
 
 /* Call VISIT for the target of each edge of TREE. */
 static inline __attribute__((always_inline)) void
@@ -36,18 +46,66 @@ add_way(struct mu_peel *peel, uint32_t target)
 	peel->ways[target] += peel->ways[target] < MANY;
 }
 
+/* A tree for which the ring has no room is found by a later sweep. */
 static inline void
 remove_way(struct mu_peel *peel, uint32_t target)
 {
-	peel->ways[target] -= peel->ways[target] < MANY;
+	uint8_t ways = peel->ways[target];
+	bool add;
+
+	ways -= ways < MANY;
+	add = ways == 0 && peel->tail - peel->head < MU_PEEL_RING - 1;
+	peel->ring[peel->tail % MU_PEEL_RING] = target;
+	peel->tail += add;
+	peel->ways[target] = add ? PEELED : ways;
 }
 
-static inline void
-peel_tree(struct mu_peel *peel, uint32_t tree)
+/* The tree that is so many steps AHEAD; MU_NO_NODE if that is not known. */
+static inline uint32_t
+tree_ahead(const struct mu_peel *peel, uint32_t ahead)
 {
-	peel->ways[tree] = PEELED;
-	peel->of[tree] = peel->next--;
-	each_target(peel, tree, remove_way);
+	return peel->tail - peel->head > ahead
+	    ? peel->ring[(peel->head + ahead) % MU_PEEL_RING]
+	    : MU_NO_NODE;
+}
+
+MU_AHEAD_INLINE void
+call_ahead(const struct mu_peel *peel)
+{
+	const struct mu_lost *lost = peel->trees->lost;
+	uint32_t far = tree_ahead(peel, FAR), near = tree_ahead(peel, NEAR);
+	uint32_t next = tree_ahead(peel, NEXT), targets[MU_AHEAD_EDGES];
+	unsigned count;
+
+	if (peel->trees->of != NULL || lost->cells == NULL)
+		return;
+	if (far != MU_NO_NODE) {
+		__builtin_prefetch(&lost->cells[far]);
+		__builtin_prefetch(&peel->of[far], 1);
+	}
+	if (near != MU_NO_NODE)
+		mu_ahead_cell(lost, near);
+	if (next == MU_NO_NODE)
+		return;
+	count = mu_ahead_targets(peel->trees, next, targets);
+	while (count-- > 0)
+		__builtin_prefetch(&peel->ways[targets[count]], 1);
+}
+
+/* Peel trees until LEFT are in the ring. */
+static void
+peel_down_to(struct mu_peel *peel, uint32_t left)
+{
+	uint32_t tree;
+
+	while (peel->tail - peel->head > left &&
+	    !mu_deadline_passed(peel->deadline, 8)) {
+		call_ahead(peel);
+		tree = peel->ring[peel->head++ % MU_PEEL_RING];
+		peel->of[tree] = peel->next--;
+		peel->left--;
+		each_target(peel, tree, remove_way);
+	}
 }
 
 /* True if some of the ways of the GROUP trees from FIRST on is 0. */
@@ -61,27 +119,30 @@ some_free(const struct mu_peel *peel, uint32_t first)
 	    0;
 }
 
-/* From the first tree to the last, or DOWN. Returns how many were peeled. */
+/* From the first tree to the last. Returns how many were peeled. */
 static uint32_t
-sweep(struct mu_peel *peel, bool down)
+sweep(struct mu_peel *peel)
 {
-	uint32_t num_trees = peel->trees->num_trees, before = peel->next;
-	uint32_t groups = (num_trees + GROUP - 1) / GROUP, i, first, k, tree;
+	uint32_t num_trees = peel->trees->num_trees, left = peel->left;
+	uint32_t first, tree;
 
-	for (i = 0; i < groups; i++) {
-		first = GROUP * (down ? groups - 1 - i : i);
-		if (first % CHARGED == 0 &&
-		    mu_deadline_passed(peel->deadline, CHARGED))
-			break;
+	for (first = 0; first < num_trees; first += GROUP) {
+		if (first % CHARGED == 0)
+			mu_deadline_passed(peel->deadline, CHARGED);
 		if (!some_free(peel, first))
 			continue;
-		for (k = 0; k < GROUP; k++) {
-			tree = first + (down ? GROUP - 1 - k : k);
-			if (peel->ways[tree] == 0)
-				peel_tree(peel, tree);
+		for (tree = first; tree < first + GROUP; tree++) {
+			if (peel->ways[tree] != 0)
+				continue;
+			peel->ways[tree] = PEELED;
+			peel->ring[peel->tail++ % MU_PEEL_RING] = tree;
 		}
+		peel_down_to(peel, FAR);
+		if (peel->deadline->passed)
+			break;
 	}
-	return before - peel->next;
+	peel_down_to(peel, 0);
+	return left - peel->left;
 }
 
 enum mu_status
@@ -109,12 +170,8 @@ mu_peel_open(
 void
 mu_peel(struct mu_peel *peel)
 {
-	uint32_t count, least = peel->trees->num_trees / SWEEP_SHARE;
-	bool down = false;
+	uint32_t least = peel->trees->num_trees / SWEEP_SHARE;
 
-	do {
-		count = sweep(peel, down);
-		peel->left -= count;
-		down = !down;
-	} while (count > least && !peel->deadline->passed);
+	while (sweep(peel) > least && !peel->deadline->passed)
+		;
 }

@@ -1,14 +1,16 @@
 /*
  * Components that are one tree and that no cycle leads to.
  *
- * A tree is peeled once all that leads to it is. That is done in sweeps over
- * the trees by number, in which no step waits for the one before; so only what
- * cycles lead to is left for a depth-first search, which does wait.
+ * A tree is peeled once all that leads to it is. It waits for that in a ring,
+ * while its edges are called for; so only what cycles lead to is left for a
+ * depth-first search, which waits for main memory at each step.
  */
 #ifndef HEAPWALK_FOLD_PEEL_H
 #define HEAPWALK_FOLD_PEEL_H
 
 #include "heapwalk/fold/trees.h"
+
+#define MU_PEEL_RING 256u /* trees; a power of 2 */
 
 struct mu_peel {
 	const struct mu_trees *trees;
@@ -17,11 +19,12 @@ struct mu_peel {
 			*/
 	uint32_t next; /* number; one less for each, edges lead to lower ones */
 	uint32_t left; /* trees */
+	uint32_t ring[MU_PEEL_RING], head, tail; /* trees to peel; counts */
 	struct mu_deadline *deadline;
 };
 
 /*
- * PEEL->of, next and deadline are set. MU_ERR_NO_MEMORY;
+ * PEEL->of, next and deadline are set, the rest is 0. MU_ERR_NO_MEMORY;
  * MU_ERR_TIMEOUT.
  */
 enum mu_status mu_peel_open(

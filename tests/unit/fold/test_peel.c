@@ -101,6 +101,64 @@ TEST_LOOP(random_graph, 1, 9)
 		ck_assert_uint_lt(count_left(&peel), trees.num_trees);
 }
 
+static void
+swap_nodes(size_t a, size_t b)
+{
+	void **one = nodes[a];
+
+	nodes[a] = nodes[b];
+	nodes[b] = one;
+}
+
+/*
+ * Each node leads to the next two in an order that is not that of addresses:
+ * one after the other is peeled.
+ */
+TEST(shuffled)
+{
+	struct mu_deadline deadline = { .ns = FAKE_NO_DEADLINE };
+	struct mu_graph graph;
+	struct mu_trees trees;
+	struct mu_peel peel;
+	struct mu_lost lost;
+	size_t i;
+
+	make_nodes(1, 0);
+	for (i = NODES; i > 1; i--)
+		swap_nodes(i - 1, (size_t)rand() % i);
+	for (i = 0; i + 2 < NODES; i++) {
+		nodes[i][0] = nodes[i + 1];
+		nodes[i][1] = nodes[i + 2];
+	}
+	open_trees(&trees, &lost, &graph, &deadline);
+	peel_all(&peel, &trees, &deadline);
+	ck_assert_uint_eq(count_left(&peel), 0);
+}
+
+/* One node leads to more others than wait at a time. */
+TEST(wide)
+{
+	struct mu_deadline deadline = { .ns = FAKE_NO_DEADLINE };
+	struct mu_graph graph;
+	struct mu_trees trees;
+	struct mu_peel peel;
+	struct mu_lost lost;
+	void **two[2];
+	size_t i;
+
+	folding_open_heap(FAKE_SPAN, (size_t)64 * NODES);
+	for (i = 0; i < 1000; i++)
+		nodes[i] = folding_node(4);
+	for (i = 0; i < 2; i++)
+		two[i] = folding_node(1000);
+	for (i = 0; i < 1000; i++)
+		two[0][i] = two[1][i] = nodes[i];
+	fake_heap_seal(&folding_heap);
+	open_trees(&trees, &lost, &graph, &deadline);
+	peel_all(&peel, &trees, &deadline);
+	ck_assert_uint_eq(count_left(&peel), 0);
+}
+
 /* More edges lead to one node than can be counted: it stays. */
 TEST(many_ways)
 {
