@@ -8,40 +8,23 @@
 #include "heapwalk/fold/scc.h"
 #include "mu/bits.h"
 
-/* Set the fields of each component that do not depend on others. */
-static void
-gather(struct mu_components *components)
+#define NO_TREE 0x7fffffffu /* in mu_component.lowest */
+
+/*
+ * Note that PARENT leads to CHILD. What several lead to keeps the first of them
+ * until add_up_private(), which looks at that one in the order of numbers.
+ */
+static inline void
+note_parent(struct mu_component *all, uint32_t parent, uint32_t child)
 {
-	const struct mu_trees *trees = &components->trees;
-	uint32_t tree, i;
+	struct mu_component *one = &all[child];
 
-	for (i = 0; i < components->num_components; i++) {
-		components->all[i].parent = MU_NO_PARENT;
-		components->all[i].complete = 1;
-	}
-	for (tree = trees->num_trees; tree-- > 0;) {
-		if (tree >= MU_AHEAD)
-			__builtin_prefetch(
-			    &components->all[components->of[tree - MU_AHEAD]],
-			    1);
-		components->all[components->of[tree]].lowest =
-		    mu_tree_head(trees, tree);
-	}
-}
-
-static void
-note_parent(struct mu_components *components, uint32_t parent, uint32_t child)
-{
-	struct mu_component *all = components->all;
-
-	if (all[child].visitor != UINT32_MAX)
-		all[child].visitor++;
-	if (all[child].parent == MU_NO_PARENT) {
-		all[child].parent = parent;
-	} else if (all[child].parent != parent) {
-		if (all[child].parent != MU_MANY_PARENT)
-			all[all[child].parent].complete = 0;
-		all[child].parent = MU_MANY_PARENT;
+	if (one->visitor != UINT32_MAX)
+		one->visitor++;
+	if (one->parent == MU_NO_PARENT) {
+		one->parent = parent;
+	} else if (one->parent != parent) {
+		one->below_hub = 1;
 		all[parent].complete = 0;
 	}
 }
@@ -57,33 +40,52 @@ call_targets(const struct mu_components *components, const struct mu_scc *scc,
 		    components, tree, inside ? scc->giant : NULL, described);
 }
 
-/* Find the components that lead to each component. */
+/* Before the component of TREE is described, and those that it leads to. */
+MU_AHEAD_INLINE void
+call_ahead(const struct mu_components *components, const struct mu_scc *scc,
+    uint32_t tree)
+{
+	mu_ahead_described(components, tree);
+	if (components->trees.num_trees - tree <= 2 * MU_AHEAD)
+		return;
+	call_targets(components, scc, tree + 2 * MU_AHEAD, false);
+	call_targets(components, scc, tree + MU_AHEAD, true);
+}
+
+/*
+ * Find the lowest tree of each component, and the components that lead to it.
+ */
 static void
 find_parents(struct mu_components *components, const struct mu_scc *scc)
 {
 	const struct mu_trees *trees = &components->trees;
+	struct mu_component *all = components->all;
 	struct mu_tree_edges edges;
 	uint32_t tree, target, from, to;
 	bool inside;
 
+	for (from = 0; from < components->num_components; from++)
+		all[from] = (struct mu_component) {
+			.parent = MU_NO_PARENT, .complete = 1, .lowest = NO_TREE
+		};
 	for (tree = 0; tree < trees->num_trees; tree++) {
-		if (trees->num_trees - tree > 2 * MU_AHEAD) {
-			call_targets(
-			    components, scc, tree + 2 * MU_AHEAD, false);
-			call_targets(components, scc, tree + MU_AHEAD, true);
-		}
+		call_ahead(components, scc, tree);
+		from = components->of[tree];
+		if (all[from].lowest == NO_TREE)
+			all[from].lowest = mu_tree_head(trees, tree);
 		inside = scc->giant != NULL && mu_bit(scc->giant, tree);
 		if ((inside && scc->ends) ||
 		    mu_tree_first(trees, tree) == MU_NO_NODE)
 			continue;
-		from = components->of[tree];
 		mu_tree_edges_open(&edges, trees, tree, components->deadline);
 		while (mu_tree_edges_next(&edges, &target)) {
 			if (inside && mu_bit(scc->giant, target))
 				continue;
 			to = components->of[target];
-			if (from != to)
-				note_parent(components, from, to);
+			if (from == to)
+				continue;
+			note_parent(all, from, to);
+			components->num_edges++;
 		}
 		if (components->deadline->passed)
 			return;
@@ -98,18 +100,24 @@ find_parents(struct mu_components *components, const struct mu_scc *scc)
 static void
 add_up_private(struct mu_components *components)
 {
-	const struct mu_component *all = components->all, *child;
+	struct mu_component *all = components->all, *child, *parent;
 	uint32_t count = components->num_components, i;
-	struct mu_component *parent;
 
 	for (i = 0; i < count; i++) {
 		if (count - i > MU_AHEAD &&
 		    all[i + MU_AHEAD].parent < MU_MANY_PARENT)
-			__builtin_prefetch(&all[all[i + MU_AHEAD].parent], 1);
+			mu_ahead_component(
+			    components, all[i + MU_AHEAD].parent);
 		child = &all[i];
 		if (child->parent >= MU_MANY_PARENT)
 			continue;
-		parent = &components->all[child->parent];
+		parent = &all[child->parent];
+		if (child->below_hub) {
+			child->below_hub = 0;
+			child->parent = MU_MANY_PARENT;
+			parent->complete = 0;
+			continue;
+		}
 		if (!child->complete) {
 			parent->complete = 0;
 			continue;
@@ -214,11 +222,10 @@ describe(struct mu_components *components, const struct mu_scc *scc,
 	    arena, components->num_components, sizeof(*components->all));
 	if (components->all == NULL)
 		return MU_ERR_NO_MEMORY;
-	gather(components);
+	find_parents(components, scc);
 	if (scc->giant_lowest != MU_NO_NODE)
 		components->all[components->of[scc->giant_lowest]].lowest =
 		    scc->giant_lowest;
-	find_parents(components, scc);
 	status = mu_cycles_choose_first(components, arena);
 	if (status != MU_OK)
 		return status;

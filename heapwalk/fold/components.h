@@ -38,7 +38,7 @@ struct mu_component {
 	 * complete.
 	 */
 	uint32_t lowest : 31;
-	uint32_t below_hub : 1;
+	uint32_t below_hub : 1; /* while parents are found: it has many */
 	/*
 	 * Until mu_components_sum_retained(): the number of edges that lead
 	 * here or, for an owner, state of heapwalk/fold/cycles.c. Then: 1 + the
@@ -103,6 +103,13 @@ struct mu_components {
 	uint64_t *seen;        /* bits, used with REACH */
 	struct mu_path *paths; /* one each; NULL: all are complete, or the sums
 				  are not known yet */
+
+	/*
+	 * What components lead to (heapwalk/fold/targets.h): component I to
+	 * LISTED[LISTS[I]] up to LISTED[LISTS[I + 1]]. NULL: not listed (yet).
+	 */
+	uint32_t *lists, *listed;
+	size_t num_edges; /* from one component to another one */
 
 	size_t bytes;       /* of all blocks */
 	size_t least, most; /* sizes of the first blocks of owners */

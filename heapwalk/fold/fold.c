@@ -11,8 +11,12 @@
 #include "heapwalk/fold/similar.h"
 #include "heapwalk/fold/top_n.h"
 
-/* Most memory that folding takes for each unreachable block, with its edges. */
-#define BYTES_EACH (14 * sizeof(uint32_t) + sizeof(struct mu_component))
+/*
+ * Most memory that folding takes for each unreachable block, and for each edge
+ * of those that have several.
+ */
+#define BYTES_EACH (16 * sizeof(uint32_t) + sizeof(struct mu_component))
+#define BYTES_EDGE sizeof(uint32_t)
 
 #define WORDS_EACH 64 /* work charged for finding an owner's stack */
 
@@ -352,7 +356,7 @@ add_groups(struct mu_leaks *leaks, struct owners *owners,
 size_t
 mu_fold_most(const struct mu_graph *graph)
 {
-	return graph->num_nodes * BYTES_EACH;
+	return graph->num_nodes * BYTES_EACH + graph->taken * BYTES_EDGE;
 }
 
 /* The limit to advise should be enough, so that it need not be raised twice. */

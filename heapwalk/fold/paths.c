@@ -21,6 +21,7 @@ struct paths {
 	struct mu_components *components;
 	struct mu_path *of;
 	struct mu_jump *jumps;
+	struct mu_target_lists lists;
 };
 
 /*
@@ -147,17 +148,18 @@ add_tip(const struct paths *paths, struct tips *tips, uint32_t number)
 	return true;
 }
 
-/* Look at what NUMBER leads to. */
+/* Look at what NUMBER leads to, and list it. */
 static void
-find_tips(const struct paths *paths, struct tips *tips, uint32_t number)
+find_tips(struct paths *paths, struct tips *tips, uint32_t number)
 {
 	const struct mu_components *components = paths->components;
 	struct mu_targets targets;
 	uint32_t to;
 
 	*tips = (struct tips) { .bound = mu_bound_alone(components, number) };
-	mu_targets_open(&targets, components, number);
-	while (mu_targets_next(&targets, &to)) {
+	mu_targets_find(&targets, components, number);
+	while (mu_targets_find_next(&targets, &to)) {
+		mu_target_lists_add(&paths->lists, to);
 		mu_bound_add(&tips->bound, &paths->of[to].bound);
 		tips->unknown = tips->unknown ||
 		    (!is_root(components, to) && paths->of[to].next == 0) ||
@@ -242,33 +244,49 @@ add_owner(const struct paths *paths, uint32_t number, const struct tips *tips)
 	retained->known = tips->count > 1 && add_tips(paths, tips, retained);
 }
 
-void
-mu_paths_find(struct mu_components *components)
+/* What comes before NUMBER is done. */
+static void
+find_path(struct paths *paths, uint32_t number)
 {
-	const struct paths paths = { components, components->paths,
-		components->jumps };
+	struct mu_components *components = paths->components;
+	const struct mu_component *one = &components->all[number];
+	struct mu_path *path = &paths->of[number];
 	struct tips tips;
+
+	if (one->complete && one->parent != MU_MANY_PARENT)
+		return;
+	if (is_root(components, number)) {
+		path->bound = mu_bound_known(components, number);
+		return;
+	}
+	find_tips(paths, &tips, number);
+	if (one->below_hub)
+		tips.bound.outside = 0;
+	path->bound = tips.bound;
+	if (tips.count == 1)
+		add_node(paths, number, tips.number[0]);
+	else if (one->parent == MU_NO_PARENT)
+		add_owner(paths, number, &tips);
+}
+
+void
+mu_paths_find(struct mu_components *components, struct mu_arena *arena)
+{
+	struct paths paths = { components, components->paths, components->jumps,
+		{ .count = 0 } };
 	uint32_t i;
 
+	mu_target_lists_open(&paths.lists, components, arena);
 	for (i = 0;
 	     i < components->num_components && !components->deadline->passed;
 	     i++) {
 		mu_ahead_visit(components, i);
-		if (components->all[i].complete &&
-		    components->all[i].parent != MU_MANY_PARENT)
-			continue;
-		if (is_root(components, i)) {
-			components->paths[i].bound =
-			    mu_bound_known(components, i);
-			continue;
-		}
-		find_tips(&paths, &tips, i);
-		if (components->all[i].below_hub)
-			tips.bound.outside = 0;
-		components->paths[i].bound = tips.bound;
-		if (tips.count == 1)
-			add_node(&paths, i, tips.number[0]);
-		else if (components->all[i].parent == MU_NO_PARENT)
-			add_owner(&paths, i, &tips);
+		mu_target_lists_begin(&paths.lists, i);
+		find_path(&paths, i);
 	}
+	if (i < components->num_components)
+		return;
+	mu_target_lists_begin(&paths.lists, i);
+	components->lists = paths.lists.lists;
+	components->listed = paths.lists.listed;
 }

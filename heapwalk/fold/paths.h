@@ -9,8 +9,8 @@
  * component reaches, compute the sum and set mu_path.next; the hub has its sum.
  * Each owner that is not complete and has no next gets a slot in
  * COMPONENTS->retained. All get their mu_path.bound. If the deadline passes,
- * some have neither.
+ * some have neither. What components lead to is listed, with memory of ARENA.
  */
-void mu_paths_find(struct mu_components *components);
+void mu_paths_find(struct mu_components *components, struct mu_arena *arena);
 
 #endif

@@ -107,7 +107,7 @@ mu_components_sum_retained(
 	if (!make_room(components, count, arena))
 		return MU_ERR_NO_MEMORY;
 	sum_hub(components, hub);
-	mu_paths_find(components);
+	mu_paths_find(components, arena);
 	return MU_OK;
 }
 

@@ -1,5 +1,6 @@
 #include "heapwalk/fold/sources.h"
 
+#include "heapwalk/fold/ahead.h"
 #include "heapwalk/fold/targets.h"
 #include "mu/bits.h"
 
@@ -20,7 +21,8 @@ reach(struct mu_sources *sources, uint32_t number, uint64_t mask)
 	struct mu_components *components = sources->components;
 
 	if (components->reach[number] == 0) {
-		__builtin_prefetch(&components->all[number]);
+		mu_ahead_component(components, number);
+		__builtin_prefetch(&components->paths[number]);
 		mu_bit_set(components->seen, number);
 		sources->left++;
 	}

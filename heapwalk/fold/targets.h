@@ -1,6 +1,10 @@
 /*
  * The components that a component leads to and that are not private: one for
  * each edge.
+ *
+ * To find them by the edges waits for a cell, its targets and their components.
+ * While paths are found (heapwalk/fold/paths.c) they are listed in the order of
+ * numbers, except for those of the hub, which are hardly needed.
  */
 #ifndef HEAPWALK_FOLD_TARGETS_H
 #define HEAPWALK_FOLD_TARGETS_H
@@ -9,47 +13,78 @@
 
 struct mu_targets {
 	const struct mu_components *components;
+	const uint32_t *at, *end; /* of a list; NULL: the edges tell */
 	struct mu_tree_edges edges;
 	uint32_t number, first, tree; /* the component, and its trees */
 };
 
-/* Begin with NUMBER. COMPONENTS must outlive TARGETS. */
+/* Begin with NUMBER, by its edges. COMPONENTS must outlive TARGETS. */
+void mu_targets_find(struct mu_targets *targets,
+    const struct mu_components *components, uint32_t number);
+
+/* Get the next one; false after the last, or if the deadline passes. */
+bool mu_targets_find_next(struct mu_targets *targets, uint32_t *to);
+
+/* mu_targets_find() by a list, if there is one. */
 static inline void
 mu_targets_open(struct mu_targets *targets,
     const struct mu_components *components, uint32_t number)
 {
-	const struct mu_trees *trees = &components->trees;
+	const uint32_t *lists = components->lists;
 
-	targets->components = components;
-	targets->number = number;
-	targets->first = targets->tree =
-	    mu_tree_of(trees, components->all[number].lowest);
-	mu_tree_edges_open(
-	    &targets->edges, trees, targets->first, components->deadline);
+	if (lists == NULL || number == components->hub) {
+		mu_targets_find(targets, components, number);
+		return;
+	}
+	targets->at = &components->listed[lists[number]];
+	targets->end = &components->listed[lists[number + 1]];
+	mu_deadline_passed(
+	    components->deadline, 8 + (size_t)(targets->end - targets->at));
 }
 
-/* Get the next one; false after the last, or if the deadline passes. */
+/* mu_targets_find_next() after mu_targets_open(). */
 static inline bool
 mu_targets_next(struct mu_targets *targets, uint32_t *to)
 {
-	const struct mu_components *components = targets->components;
-	uint32_t tree;
+	if (targets->at == NULL)
+		return mu_targets_find_next(targets, to);
+	if (targets->at == targets->end)
+		return false;
+	*to = *targets->at++;
+	return true;
+}
 
-	for (;;) {
-		while (mu_tree_edges_next(&targets->edges, &tree)) {
-			*to = components->of[tree];
-			if (*to != targets->number &&
-			    !mu_component_private(&components->all[*to]))
-				return true;
-		}
-		targets->tree = mu_components_after(
-		    components, targets->number, targets->tree);
-		if (targets->tree == targets->first ||
-		    components->deadline->passed)
-			return false;
-		mu_tree_edges_open(&targets->edges, &components->trees,
-		    targets->tree, components->deadline);
-	}
+/* Lists that are made: as in struct mu_components. */
+struct mu_target_lists {
+	uint32_t *lists, *listed; /* or NULL */
+	uint32_t count;
+};
+
+/*
+ * Make room for all components. There are no lists if that takes much of what
+ * is left of ARENA, or if edges are read from the image: whoever has no memory
+ * for these has none for lists.
+ */
+void mu_target_lists_open(struct mu_target_lists *lists,
+    const struct mu_components *components, struct mu_arena *arena);
+
+/*
+ * The targets of component NUMBER follow: all components in turn, and then one
+ * more number.
+ */
+static inline void
+mu_target_lists_begin(struct mu_target_lists *lists, uint32_t number)
+{
+	if (lists->lists != NULL)
+		lists->lists[number] = lists->count;
+}
+
+/* Component TO is one of them. */
+static inline void
+mu_target_lists_add(struct mu_target_lists *lists, uint32_t to)
+{
+	if (lists->lists != NULL)
+		lists->listed[lists->count++] = to;
 }
 
 #endif
