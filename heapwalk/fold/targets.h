@@ -19,11 +19,44 @@ struct mu_targets {
 };
 
 /* Begin with NUMBER, by its edges. COMPONENTS must outlive TARGETS. */
-void mu_targets_find(struct mu_targets *targets,
-    const struct mu_components *components, uint32_t number);
+static inline void
+mu_targets_find(struct mu_targets *targets,
+    const struct mu_components *components, uint32_t number)
+{
+	const struct mu_trees *trees = &components->trees;
+
+	targets->components = components;
+	targets->at = NULL;
+	targets->number = number;
+	targets->first = targets->tree =
+	    mu_tree_of(trees, components->all[number].lowest);
+	mu_tree_edges_open(
+	    &targets->edges, trees, targets->first, components->deadline);
+}
 
 /* Get the next one; false after the last, or if the deadline passes. */
-bool mu_targets_find_next(struct mu_targets *targets, uint32_t *to);
+static inline bool
+mu_targets_find_next(struct mu_targets *targets, uint32_t *to)
+{
+	const struct mu_components *components = targets->components;
+	uint32_t tree;
+
+	for (;;) {
+		while (mu_tree_edges_next(&targets->edges, &tree)) {
+			*to = components->of[tree];
+			if (*to != targets->number &&
+			    !mu_component_private(&components->all[*to]))
+				return true;
+		}
+		targets->tree = mu_components_after(
+		    components, targets->number, targets->tree);
+		if (targets->tree == targets->first ||
+		    components->deadline->passed)
+			return false;
+		mu_tree_edges_open(&targets->edges, &components->trees,
+		    targets->tree, components->deadline);
+	}
+}
 
 /* mu_targets_find() by a list, if there is one. */
 static inline void
