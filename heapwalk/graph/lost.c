@@ -353,19 +353,6 @@ struct sizing {
 	void *ctx;
 };
 
-/* Bit i: node FIRST + i is unreachable; at least the next COUNT of them. */
-static inline uint64_t
-lost_from(const struct mu_lost *lost, uint32_t first, uint32_t count)
-{
-	uint32_t shift = first % MU_LOST_GROUP;
-	uint64_t bits = lost->bits[first / MU_LOST_GROUP] >> shift;
-
-	if (shift + count > MU_LOST_GROUP)
-		bits |= lost->bits[first / MU_LOST_GROUP + 1]
-		    << (MU_LOST_GROUP - shift);
-	return bits;
-}
-
 /* The first unreachable node from FIRST up to END; END if there is none. */
 static uint32_t
 next_lost(const struct mu_lost *lost, uint32_t first, uint32_t end)
@@ -386,7 +373,8 @@ size_word(const struct sizing *sizing, const struct mu_span *span, size_t word)
 	const struct mu_lost *lost = sizing->lost;
 	uint32_t first = mu_span_rank(span, word), node;
 	uint64_t bits = mu_bits_picked(*mu_span_starts(span, word),
-	    lost_from(lost, first, mu_span_rank(span, word + 1) - first));
+	    mu_bits_from(
+		lost->bits, first, mu_span_rank(span, word + 1) - first));
 	unsigned bit = (unsigned)__builtin_ctzll(bits);
 
 	/* Blocks follow by address, so the next number is the next block's. */

@@ -104,30 +104,12 @@ mu_lost_alone_rank(const struct mu_lost *lost, uint32_t number)
 	return lost->alone_ranks[number / MU_LOST_GROUP] + mu_popcount(before);
 }
 
-struct visiting {
-	const struct mu_lost *lost;
-	bool (*visit)(void *ctx, const struct mu_block *block);
-	void *ctx;
-};
-
-static bool
-visit_alone(void *ctx, const struct mu_block *block)
-{
-	const struct visiting *visiting = ctx;
-
-	return !mu_bit(visiting->lost->alone, block->number) ||
-	    visiting->visit(visiting->ctx, block);
-}
-
 void
 mu_lost_each_alone(const struct mu_lost *lost,
     bool (*visit)(void *ctx, const struct mu_block *block), void *ctx)
 {
-	struct visiting visiting = { lost, visit, ctx };
-
 	if (lost->alone != NULL)
-		mu_blocks_each_unmarked(
-		    lost->graph->blocks, visit_alone, &visiting);
+		mu_blocks_each_of(lost->graph->blocks, lost->alone, visit, ctx);
 }
 
 uint32_t

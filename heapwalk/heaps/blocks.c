@@ -6,6 +6,7 @@
 
 #include "heapwalk/heaps/spans.h"
 #include "heapwalk/subject/ranges.h"
+#include "mu/bits.h"
 
 static void
 listed_block(const struct mu_blocks *blocks, struct mu_listed *listed,
@@ -20,12 +21,24 @@ listed_block(const struct mu_blocks *blocks, struct mu_listed *listed,
 	    blocks->marks == NULL ? NULL : &blocks->marks[listed->number];
 }
 
+/* Of a listed BLOCK. */
+static bool
+is_one_of(const struct mu_block *block, struct mu_span_which which)
+{
+	if (which.of == NULL && !which.unmarked)
+		return true;
+	if (block->listed->keep)
+		return false;
+	return which.of != NULL ? mu_bit(which.of, block->number)
+				: !mu_block_marked(block);
+}
+
 /*
  * Spans and listed blocks do not overlap, so the blocks of a span are visited
  * together.
  */
 static void
-each(const struct mu_blocks *blocks, bool unmarked,
+each(const struct mu_blocks *blocks, struct mu_span_which which,
     bool (*visit)(void *ctx, const struct mu_block *block), void *ctx)
 {
 	struct mu_listed *listed;
@@ -37,19 +50,18 @@ each(const struct mu_blocks *blocks, bool unmarked,
 		for (; j < blocks->num_spans &&
 		     blocks->spans[j].range.begin < listed->range.begin;
 		     j++) {
-			if (!mu_span_each(blocks, &blocks->spans[j], unmarked,
-				visit, ctx))
+			if (!mu_span_each(
+				blocks, &blocks->spans[j], which, visit, ctx))
 				return;
 		}
 		listed_block(blocks, listed, &block);
-		if (unmarked && (mu_block_marked(&block) || listed->keep))
+		if (!is_one_of(&block, which))
 			continue;
 		if (!visit(ctx, &block))
 			return;
 	}
 	for (; j < blocks->num_spans; j++) {
-		if (!mu_span_each(
-			blocks, &blocks->spans[j], unmarked, visit, ctx))
+		if (!mu_span_each(blocks, &blocks->spans[j], which, visit, ctx))
 			return;
 	}
 }
@@ -204,14 +216,21 @@ void
 mu_blocks_each(const struct mu_blocks *blocks,
     bool (*visit)(void *ctx, const struct mu_block *block), void *ctx)
 {
-	each(blocks, false, visit, ctx);
+	each(blocks, (struct mu_span_which) { .unmarked = false }, visit, ctx);
 }
 
 void
 mu_blocks_each_unmarked(const struct mu_blocks *blocks,
     bool (*visit)(void *ctx, const struct mu_block *block), void *ctx)
 {
-	each(blocks, true, visit, ctx);
+	each(blocks, (struct mu_span_which) { .unmarked = true }, visit, ctx);
+}
+
+void
+mu_blocks_each_of(const struct mu_blocks *blocks, const uint64_t *of,
+    bool (*visit)(void *ctx, const struct mu_block *block), void *ctx)
+{
+	each(blocks, (struct mu_span_which) { .of = of }, visit, ctx);
 }
 
 /* CTX is the size; set to 0 when a block of that size is found. */
@@ -242,8 +261,9 @@ mu_blocks_drop(struct mu_blocks *blocks,
 	size_t i, out = 0;
 
 	for (i = 0; i < blocks->num_spans; i++)
-		mu_span_each(blocks, &blocks->spans[i], false, drop_from_span,
-		    &dropping);
+		mu_span_each(blocks, &blocks->spans[i],
+		    (struct mu_span_which) { .unmarked = false },
+		    drop_from_span, &dropping);
 	for (i = 0; i < blocks->num_listed; i++) {
 		listed_block(blocks, &blocks->listed[i], &block);
 		if (blocks->listed[i].keep || !is_dropped(&dropping, &block))

@@ -247,7 +247,14 @@ void mu_blocks_each(const struct mu_blocks *blocks,
 void mu_blocks_each_unmarked(const struct mu_blocks *blocks,
     bool (*visit)(void *ctx, const struct mu_block *block), void *ctx);
 
-/* True if one of these has SIZE bytes or more. */
+/*
+ * Visit every block whose number is in OF (mu/bits.h) and that is not kept, by
+ * address.
+ */
+void mu_blocks_each_of(const struct mu_blocks *blocks, const uint64_t *of,
+    bool (*visit)(void *ctx, const struct mu_block *block), void *ctx);
+
+/* True if one without mark that is not kept has SIZE bytes or more. */
 bool mu_blocks_unmarked_of(const struct mu_blocks *blocks, size_t size);
 
 /*

@@ -4,6 +4,7 @@
 #include "heapwalk/heaps/blocks.h"
 #include "heapwalk/heaps/spans.h"
 #include "mu/bisect.h"
+#include "mu/bits.h"
 
 #define WORD_BITS MU_WORD_BITS
 
@@ -117,6 +118,18 @@ mu_span_unmarked(
 	    ? 0
 	    : mu_bits_picked(
 		  bits, ~mu_marks_from(blocks, mu_span_rank(span, word)));
+}
+
+uint64_t
+mu_span_of(const struct mu_span *span, size_t word, const uint64_t *of)
+{
+	uint64_t bits = *mu_span_starts(span, word);
+	uint32_t first = mu_span_rank(span, word);
+
+	return bits == 0 ? 0
+			 : mu_bits_picked(bits,
+			       mu_bits_from(of, first,
+				   mu_span_rank(span, word + 1) - first));
 }
 
 /* The word of SPAN that has the start bit of block NUMBER. */

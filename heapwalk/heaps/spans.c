@@ -10,7 +10,7 @@ struct span_cursor {
 	const struct mu_span *span;
 	size_t word;   /* index into the bitmaps */
 	uint64_t bits; /* bits of that word still to be visited */
-	bool unmarked; /* visit only blocks without a mark */
+	struct mu_span_which which;
 };
 
 static bool
@@ -85,7 +85,9 @@ cursor_bits(const struct span_cursor *cursor)
 {
 	uint64_t bits = *mu_span_starts(cursor->span, cursor->word);
 
-	return cursor->unmarked && cursor->blocks->marks != NULL
+	if (cursor->which.of != NULL)
+		return mu_span_of(cursor->span, cursor->word, cursor->which.of);
+	return cursor->which.unmarked && cursor->blocks->marks != NULL
 	    ? mu_span_unmarked(cursor->blocks, cursor->span, cursor->word)
 	    : bits;
 }
@@ -152,11 +154,11 @@ mu_span_find(const struct mu_blocks *blocks, const struct mu_span *span,
 
 bool
 mu_span_each(const struct mu_blocks *blocks, const struct mu_span *span,
-    bool unmarked, bool (*visit)(void *ctx, const struct mu_block *block),
-    void *ctx)
+    struct mu_span_which which,
+    bool (*visit)(void *ctx, const struct mu_block *block), void *ctx)
 {
 	struct span_cursor cursor = {
-		.blocks = blocks, .span = span, .unmarked = unmarked
+		.blocks = blocks, .span = span, .which = which
 	};
 	struct mu_block block;
 

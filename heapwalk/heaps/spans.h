@@ -80,12 +80,19 @@ void mu_span_block(const struct mu_blocks *blocks, const struct mu_span *span,
 bool mu_span_find(const struct mu_blocks *blocks, const struct mu_span *span,
     uintptr_t value, struct mu_block *block);
 
-/*
- * Visit every block of SPAN, or every one without a mark, by address. Returns
- * false if VISIT did.
- */
+/* The start bits of WORD whose blocks have numbers in OF (mu/bits.h). */
+uint64_t mu_span_of(
+    const struct mu_span *span, size_t word, const uint64_t *of);
+
+/* Which blocks to visit: those with numbers in OF, unless that is NULL. */
+struct mu_span_which {
+	bool unmarked; /* those without a mark only */
+	const uint64_t *of;
+};
+
+/* Visit blocks of SPAN, by address. Returns false if VISIT did. */
 bool mu_span_each(const struct mu_blocks *blocks, const struct mu_span *span,
-    bool unmarked, bool (*visit)(void *ctx, const struct mu_block *block),
-    void *ctx);
+    struct mu_span_which which,
+    bool (*visit)(void *ctx, const struct mu_block *block), void *ctx);
 
 #endif

@@ -30,4 +30,14 @@ mu_bit_clear(uint64_t *bits, size_t i)
 	bits[i / 64] &= ~(1ull << (i % 64));
 }
 
+/* Bit i: I + i of BITS, for the first COUNT, at most 64; others may be set. */
+static inline uint64_t
+mu_bits_from(const uint64_t *bits, size_t i, size_t count)
+{
+	uint64_t found = bits[i / 64] >> (i % 64);
+
+	return i % 64 + count > 64 ? found | bits[i / 64 + 1] << (64 - i % 64)
+				   : found;
+}
+
 #endif
