@@ -13,7 +13,8 @@
 
 struct mu_targets {
 	const struct mu_components *components;
-	const uint32_t *at, *end; /* of a list; NULL: the edges tell */
+	bool listed;              /* or the edges tell */
+	const uint32_t *at, *end; /* of the list */
 	struct mu_tree_edges edges;
 	uint32_t number, first, tree; /* the component, and its trees */
 };
@@ -26,7 +27,7 @@ mu_targets_find(struct mu_targets *targets,
 	const struct mu_trees *trees = &components->trees;
 
 	targets->components = components;
-	targets->at = NULL;
+	targets->listed = false;
 	targets->number = number;
 	targets->first = targets->tree =
 	    mu_tree_of(trees, components->all[number].lowest);
@@ -69,6 +70,7 @@ mu_targets_open(struct mu_targets *targets,
 		mu_targets_find(targets, components, number);
 		return;
 	}
+	targets->listed = true;
 	targets->at = &components->listed[lists[number]];
 	targets->end = &components->listed[lists[number + 1]];
 	mu_deadline_passed(
@@ -79,7 +81,7 @@ mu_targets_open(struct mu_targets *targets,
 static inline bool
 mu_targets_next(struct mu_targets *targets, uint32_t *to)
 {
-	if (targets->at == NULL)
+	if (!targets->listed)
 		return mu_targets_find_next(targets, to);
 	if (targets->at == targets->end)
 		return false;

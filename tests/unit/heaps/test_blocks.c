@@ -9,6 +9,7 @@
 #include "heapwalk/heaps/blocks_reading.h"
 #include "heapwalk/heaps/spans.h"
 #include "heapwalk/subject/read_buffer.h"
+#include "mu/bits.h"
 #include "tests/support/heaps/fake_heap.h"
 #include "tests/support/suite.h"
 
@@ -213,6 +214,35 @@ TEST(each_unmarked)
 	ck_assert(!mu_blocks_unmarked_of(&blocks, 0x39));
 	mu_blocks_each(&blocks, see, &cut);
 	ck_assert_uint_eq(cut.count, 7);
+}
+
+/* Numbers 1 to 64 are in the span; the last block is kept. */
+TEST(each_of)
+{
+	static char memory[0x1000];
+	struct mu_range range = { 0x5000, 0x6000 };
+	struct mu_span *span = mu_blocks_add_span(&blocks, range, memory);
+	struct mu_range kept = { 0x8000, 0x8010 };
+	struct seen thirds = { .count = 0 }, none = thirds;
+	uint64_t of[2] = { 0, 0 };
+	size_t i;
+
+	span->tail = 8;
+	for (i = 0; i < 0x1000; i += 0x40)
+		fake_set(span, 0x5000 + i, 0x38);
+	add(0x4000, 0x4020);
+	add(0x7000, 0x7010);
+	ck_assert_int_eq(mu_blocks_add(&blocks, kept, NULL, true), MU_OK);
+	seal();
+	ck_assert_uint_eq(mu_blocks_number(&blocks), 64 + 3);
+	mu_blocks_each_of(&blocks, of, see, &none);
+	ck_assert_uint_eq(none.count, 0);
+	for (i = 0; i < 64 + 3; i += 3)
+		mu_bit_set(of, i);
+	mu_blocks_each_of(&blocks, of, see, &thirds);
+	ck_assert_uint_eq(thirds.count, 1 + 21);
+	ck_assert_uint_eq(thirds.bytes, 0x20 + 21 * 0x38);
+	ck_assert_uint_eq(thirds.last, 0x5000 + 62 * 0x40);
 }
 
 TEST(empty_table)
