@@ -126,11 +126,14 @@ memunreachable_frames_scrub(void)
 	__asm__ volatile("" : : "r"(dead) : "memory");
 }
 
+/* The next test may get the same block, and an old address would hide it. */
 static inline void
 memunreachable_frames_release(struct memunreachable_frames *frames)
 {
-	while (frames->num_held > 0)
+	while (frames->num_held > 0) {
 		free(frames->held[--frames->num_held]);
+		frames->held[frames->num_held] = NULL;
+	}
 }
 
 /* If a word of the stack from LOW to HIGH points into the SIZE bytes at P. */

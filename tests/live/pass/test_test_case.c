@@ -270,6 +270,21 @@ TEST(listener)
 	ck_assert_ptr_null(run_listened(&walked, do_nothing));
 }
 
+/* A block that is held until the end of a test may be another's in the next. */
+TEST(held_until_the_end)
+{
+	static struct memunreachable_frames walked;
+	void *volatile dead = malloc(100);
+	size_t i;
+
+	free(dead);
+	listen(&walked, false);
+	ck_assert_uint_gt(walked.num_held, 0);
+	ck_assert_ptr_null(listen(&walked, true));
+	for (i = 0; i < MEMUNREACHABLE_MAX_HELD; i++)
+		ck_assert_ptr_null(walked.held[i]);
+}
+
 /* What the runner holds, in its frame or in a register, counts. */
 static __attribute__((noinline)) void
 run_holding(struct memunreachable_frames *frames)
