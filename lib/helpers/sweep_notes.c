@@ -3,6 +3,7 @@
 #include "heapwalk/memory/userfaults.h"
 #include "heapwalk/refer/moved.h"
 #include "heapwalk/subject/dynamic_symbols.h"
+#include "heapwalk/subject/modules.h"
 #include "lib/helpers/sweep.h"
 #include "lib/state/gap_sync.h"
 #include "lib/state/library.h"
@@ -93,16 +94,21 @@ struct shared_now {
 
 /*
  * The image does not share any more what was private: a file in which the
- * program has its own copies of pages. write(2) may give data to the others.
+ * program has its own copies of pages. write(2) may give data to the others,
+ * but not to those of a module.
  */
 static bool
 is_known(struct shared_now *now, const struct mu_mapping *mapping)
 {
 	const struct mu_image *image = now->image;
+	struct mu_module module;
 	struct mu_range part;
 
 	if (image->uncopied.kept[mapping - image->snap.mappings] !=
 	    MU_SHARED_NOWHERE)
+		return true;
+	if (!mapping->shared &&
+	    mu_module_find(&image->snap, mapping->range.begin, &module))
 		return true;
 	return mu_pages_next(&now->touched, mapping, mapping->range, &part) &&
 	    mu_range_size(part) == mu_range_size(mapping->range);

@@ -81,6 +81,13 @@ size_t ask(size_t wanted);
  */
 bool ask_lost(uintptr_t hidden);
 
+/*
+ * From here on others may have written to shared memory that the image does not
+ * share any more: where files cannot be opened by their mappings an answer with
+ * a lost block is partial, and says so.
+ */
+void expect_doubt_of_files(void);
+
 #define EXPECT_LOST(hidden)                  \
 	do {                                 \
 		scrub();                     \

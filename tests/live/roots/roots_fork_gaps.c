@@ -77,6 +77,7 @@ TEST(shared_memory)
 	    map(PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1);
 
 	advise(mapping, MADV_DONTFORK);
+	expect_doubt_of_files();
 	expect_root(inside_mapping(mapping));
 }
 
