@@ -38,7 +38,7 @@ SUPPORT := $(BUILD)/tests/libsupport.a
 
 .PHONY: check check-unit check-stop-methods check-faults check-asan check-ubsan \
 	check-valgrind check-tsan soak bench check-releases check-suites check-field check-vm \
-	check-load \
+	check-load check-container \
 	check-layers check-layouts check-context check-documents check-symbols \
 	check-oracles check-answers fuzz tests
 
@@ -231,6 +231,16 @@ check-unit: ## the tests that need no other process, in under a minute
 check-stop-methods: tests $(STOP_METHOD_AIDS) ## the tests by ptrace and by signal, traced, denied
 	$(Q)BUILD=$(BUILD) sh tests/stop_methods.sh $(UNIT) $(UNIT_CXX) $(LIVE) \
 		$(SCRIPTS) $(EXAMPLES_CHECK)
+
+# What docker and podman leave to root by default: capabilities(7).
+DOCKER_CAPS := -all,+chown,+dac_override,+fowner,+fsetid,+kill,+setgid,+setuid,$\
+	+setpcap,+net_bind_service,+net_raw,+sys_chroot,+mknod,+audit_write,$\
+	+setfcap
+
+check-container: tests ## the tests with the rights that root has in a container (as root)
+	$(Q)BUILD=$(BUILD) JOBS=$(TEST_JOBS) setpriv --inh-caps -all \
+		--bounding-set $(DOCKER_CAPS) sh tests/run.sh $(LIVE) $(SCRIPTS) \
+		$(UNIT) $(UNIT_CXX) $(EXAMPLES_CHECK)
 
 check-faults: tests ## every failure of every system call of a pass
 	$(Q)BUILD=$(BUILD) FAULTS_FULL=1 TEST_TIMEOUT=3600 sh tests/run.sh \

@@ -14,10 +14,7 @@
 static unsigned char *
 put_time(unsigned char *end, const char *time)
 {
-	size_t length = strlen(time);
-
-	memcpy(end, time, length);
-	return end + length;
+	return mempcpy(end, time, strlen(time));
 }
 
 static void

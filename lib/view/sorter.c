@@ -377,7 +377,8 @@ open_cursors(struct mu_sorter *sorter)
 
 	sorter->cursors =
 	    calloc(sorter->num_runs + 1, sizeof(*sorter->cursors));
-	sorter->heap = calloc(sorter->num_runs + 1, sizeof(*sorter->heap));
+	sorter->heap =
+	    calloc(sorter->num_runs + 1, sizeof(struct mu_sorter_cursor *));
 	if (sorter->cursors == NULL || sorter->heap == NULL)
 		return false;
 	for (i = 0; i < sorter->num_runs; i++) {
