@@ -31,6 +31,7 @@ struct mu_explaining {
 	struct mu_places places;
 	struct mu_live_types types;
 	struct mu_typed typed;
+	bool python; /* objects of CPython have edges from their owners only */
 };
 
 /* lib/explain/path.c: the path from a root to block NUMBER. */

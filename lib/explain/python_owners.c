@@ -645,7 +645,8 @@ mu_python_owners_find(struct mu_explaining *explaining)
 	struct finding finding = { .explaining = explaining,
 		.all = explaining->held };
 
-	if (!has_objects(&explaining->types))
+	explaining->python = has_objects(&explaining->types);
+	if (!explaining->python)
 		return MU_OK;
 	finding.linked = mu_arena_alloc_table(tables,
 	    (size_t)graph->num_blocks / 64 + 1, sizeof(*finding.linked));

@@ -146,7 +146,10 @@ find_children(struct finding *finding)
 	}
 }
 
-/* A part of what LARGE holds comes together in a child, most of it below. */
+/*
+ * Most of what LARGE holds comes together in a child. CPython's interpreter
+ * holds the modules, too: there an eighth does, and most of that below.
+ */
 static bool
 comes_together(const struct finding *finding, const struct large *large)
 {
@@ -154,6 +157,8 @@ comes_together(const struct finding *finding, const struct large *large)
 
 	if (large->child == 0)
 		return false;
+	if (!finding->explaining->python)
+		return MOST_IN_ONE(retained[large->child], large->bytes);
 	return large->first == 0
 	    ? retained[large->child] >= large->bytes / 8
 	    : MOST_IN_ONE(retained[large->child], retained[large->first]);
