@@ -96,23 +96,28 @@ gain(const uint64_t *values, size_t from, size_t to)
 
 /*
  * What LINE gained of what all of its kind did, by TOTALS, from the look FROM
- * on, 0 to 1: between the first and the last look that knows the live groups.
+ * on, 0 to 1: between the first and the last look that knows the live groups
+ * best, if these are two.
  */
 static double
 find_share(const struct mu_series *series, const struct mu_series_line *line,
     const uint64_t *totals, size_t from)
 {
-	size_t last = series->count - 1;
+	size_t first = from, end = series->count - 1, last = end;
 	uint64_t all, own;
 
 	if (line->kind != MU_WATCH_LOST) {
-		while (from < last && series->typed_at[from] < series->typed)
-			from++;
-		while (from < last && series->typed_at[last] < series->typed)
+		while (first < last && series->typed_at[first] < series->typed)
+			first++;
+		while (first < last && series->typed_at[last] < series->typed)
 			last--;
 	}
-	all = gain(totals, from, last);
-	own = gain(line->values, from, last);
+	if (first == last) {
+		first = from;
+		last = end;
+	}
+	all = gain(totals, first, last);
+	own = gain(line->values, first, last);
 	return own >= all ? 1 : (double)own / (double)all;
 }
 
@@ -219,7 +224,10 @@ judge_heap(const struct mu_series *series, struct mu_watch_result *result)
 	count_growing(result, MU_WATCH_LOST, &heap.lost);
 	find_growing(series, MU_WATCH_LIVE, &heap.live, heap.few, result);
 	count_growing(result, MU_WATCH_LIVE, &heap.live);
-	find_growing(series, MU_WATCH_HELD, &heap.live, heap.few, result);
+	/* Else it moves from one holder to another. */
+	if (heap.live.grows)
+		find_growing(
+		    series, MU_WATCH_HELD, &heap.live, heap.few, result);
 	drop_behind(result);
 	result->verdict = mu_heap_growth_verdict(&heap, &growth);
 	if (result->verdict == MEMUNREACHABLE_VERDICT_STEADY) {

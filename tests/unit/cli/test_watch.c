@@ -338,6 +338,46 @@ TEST(growth_of_what_late_looks_name)
 	ck_assert_double_eq(result.growing[0].share, 1);
 }
 
+/* Only the last look knows the groups well: all looks tell their shares. */
+TEST(growth_of_what_the_last_look_names)
+{
+	size_t i;
+
+	begin();
+	for (i = 0; i < 8; i++) {
+		new_look(i, (1 << 20) + 60000 * i, 4096, 0);
+		add_group(MU_WATCH_LIVE, "page", 45000 * i);
+		add_group(MU_WATCH_LIVE, "others", 1 << 20);
+		look.typed = i < 7 ? MU_TYPED_PARTLY : MU_TYPED;
+		mu_series_add(&series, &look);
+	}
+	judge();
+	ck_assert_uint_eq(result.num_growing, 1);
+	ck_assert_double_eq(result.growing[0].share, 0.75);
+}
+
+/* What moves from one holder to another one while caches fill is no growth. */
+TEST(steady_with_paths)
+{
+	static const uint64_t fill[] = { 0, 500, 750, 875, 937, 968, 984, 992,
+		996, 998 };
+	size_t i;
+
+	begin();
+	for (i = 0; i < 10; i++) {
+		new_look(i, (1 << 20) + 1000 * fill[i], 0, 4096);
+		add_group(MU_WATCH_LIVE, "page", 100000 + 1000 * fill[i]);
+		add_group(MU_WATCH_HELD, "done", 40000 * i);
+		add_group(MU_WATCH_HELD, "old", 20000 * i);
+		add_group(
+		    MU_WATCH_HELD, "todo", 800000 + 1000 * fill[i] - 60000 * i);
+		mu_series_add(&series, &look);
+	}
+	judge();
+	ck_assert_int_eq(result.verdict, MEMUNREACHABLE_VERDICT_STEADY);
+	ck_assert_uint_eq(result.num_growing, 0);
+}
+
 /* What holds the growth is named, but not what only its elements have. */
 TEST(growth_by_path)
 {
