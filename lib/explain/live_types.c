@@ -530,6 +530,7 @@ mu_live_types_find(struct mu_live_types *live, struct mu_places *places,
 	mu_blocks_read_each(places->blocks, places->snap, note_class, &finding);
 	if (!deadline->passed)
 		ask_classes(&finding);
+	live->late = deadline->passed || mu_sys_now_ns() >= places->deadline_ns;
 	if (!take_classes(&finding))
 		return MU_ERR_NO_MEMORY;
 	/* What is proven of objects with tags is not asked for. */

@@ -35,6 +35,7 @@ struct mu_live_types {
 	uint16_t *names; /* by hash: types */
 	uint16_t *of;    /* by block number: its type; 0: not known */
 	bool python;     /* there may be objects of CPython */
+	bool late;       /* there was no time for some of them */
 	size_t unasked;  /* blocks of which nothing could be said therefore */
 };
 

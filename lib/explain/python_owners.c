@@ -645,6 +645,9 @@ mu_python_owners_find(struct mu_explaining *explaining)
 	struct finding finding = { .explaining = explaining,
 		.all = explaining->held };
 
+	/* The links of objects that are not known would be taken for owners. */
+	if (explaining->types.python && explaining->types.late)
+		return MU_ERR_TIMEOUT;
 	explaining->python = has_objects(&explaining->types);
 	if (!explaining->python)
 		return MU_OK;

@@ -12,6 +12,7 @@
 enum part { NO_PART, HELD, TYPES, IN_USE, OWNERS, WHY, RETAINED };
 
 static enum part late;
+static bool python; /* there may be objects of CPython */
 static struct mu_report report;
 static uint64_t types_ns, end_ns; /* deadlines */
 static uintptr_t session;
@@ -73,9 +74,13 @@ __wrap_mu_live_types_find(struct mu_live_types *live, struct mu_places *places,
     struct mu_typed *typed, const struct mu_held *held,
     struct mu_deadline *deadline)
 {
+	enum mu_status status;
+
 	types_ns = deadline->ns;
 	lose_time(TYPES, deadline);
-	return __real_mu_live_types_find(live, places, typed, held, deadline);
+	status = __real_mu_live_types_find(live, places, typed, held, deadline);
+	live->python |= python;
+	return status;
 }
 
 static void
@@ -175,6 +180,21 @@ TEST(types_are_late)
 	must_have(explained, true, true);
 	ck_assert_uint_gt(explained->num_in_use, 0);
 	ck_assert_str_eq(explained->retained[0].holder.name, "cache");
+	end_victim();
+}
+
+/* The links of objects that are not known are no path. */
+TEST(types_of_python_are_late)
+{
+	const struct mu_explained *explained;
+
+	python = true;
+	explained = explain(TYPES);
+	must_miss(explained,
+	    " the types of all blocks, why blocks live, what holds the heap;"
+	    " --timeout");
+	must_have(explained, false, false);
+	ck_assert_uint_gt(explained->num_in_use, 0);
 	end_victim();
 }
 
