@@ -9,6 +9,7 @@ mu_target_lists_open(struct mu_target_lists *lists,
 	size_t count = (size_t)components->num_components + 1;
 	size_t bytes = (count + components->num_edges) * sizeof(uint32_t);
 	const struct mu_lost *lost = components->trees.lost;
+	size_t refused = arena->refused;
 
 	*lists = (struct mu_target_lists) { .lists = NULL };
 	if (lost->cells == NULL || lost->graph->reads ||
@@ -19,6 +20,7 @@ mu_target_lists_open(struct mu_target_lists *lists,
 	    mu_arena_alloc_table(arena, count, sizeof(*lists->lists));
 	lists->listed = mu_arena_alloc_table(
 	    arena, components->num_edges, sizeof(*lists->listed));
+	arena->refused = refused;
 	if (lists->listed == NULL)
 		lists->lists = NULL;
 }
