@@ -218,14 +218,19 @@ set_word(uintptr_t address, uintptr_t word)
 	    sizeof(word));
 }
 
-/* A thread of the loader or of libc may still be about to rest. */
+/*
+ * A thread of the loader or of libc may still be about to rest, and free a
+ * block between the stop and the reading of the table.
+ */
 static void
 must_be_read(void)
 {
 	enum mu_status status = MU_ERR_HEAP_INCONSISTENT;
 	unsigned tries;
 
-	for (tries = 0; status != MU_OK && tries < TRIES; tries++) {
+	for (tries = 0; tries < TRIES &&
+	     (status != MU_OK || test.heap.blocks.count != test.table->live);
+	     tries++) {
 		if (tries > 0) {
 			end_reading();
 			usleep(20000);
