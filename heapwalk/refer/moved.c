@@ -9,7 +9,7 @@
 #define MOST ((size_t)256 << 20)        /* in all rounds after it */
 #define PIECE ((size_t)64 << 10)
 #define HASH_PRIME ((uintptr_t)0x100000001b3) /* FNV-1a's */
-#define ROUNDS 8 /* what moves may be missed again */
+#define ROUNDS 12 /* each misses a fifth of what moves all the time */
 
 /*
  * Pages that the process has not touched are not read, and pointers may stay
@@ -17,7 +17,8 @@
  * for each that is runnable. One that moves all of the time may do so in step
  * with the rounds; the naps prevent that.
  */
-#define FIRST_NAP_NS (MU_NS_PER_MS / 2) /* then twice as long: 63 ms in all */
+#define FIRST_NAP_NS (MU_NS_PER_MS / 2)
+#define NAPS 7 /* each twice as long, then from the first on: 71 ms in all */
 
 #define MOVED                                                              \
 	"another process, or write(2), changed shared memory while it was" \
@@ -240,7 +241,7 @@ mu_moved_since(struct mu_snapshot *snap, const struct mu_blocks *blocks,
 		if (looking->rest > MOST)
 			looking->rest = MOST;
 		if (round + 1 < ROUNDS)
-			mu_sys_sleep_ns(FIRST_NAP_NS << round);
+			mu_sys_sleep_ns(FIRST_NAP_NS << round % NAPS);
 	}
 	return MU_OK;
 }
