@@ -97,8 +97,8 @@ struct mu_target_lists {
 
 /*
  * Make room for all components. There are no lists if that takes much of what
- * is left of ARENA, or if edges are read from the image: whoever has no memory
- * for these has none for lists.
+ * is left of ARENA, or if edges are read from the image, as memory is then
+ * short.
  */
 void mu_target_lists_open(struct mu_target_lists *lists,
     const struct mu_components *components, struct mu_arena *arena);

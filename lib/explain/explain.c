@@ -193,7 +193,7 @@ struct part {
 	bool always; /* also if there was no time for what it needs */
 };
 
-/* WHAT is missing, for a lack of time or memory. */
+/* WHAT is missing: there was no time or no memory for it. */
 static void
 leave_out(
     struct mu_explaining *explaining, enum mu_status status, const char *what)

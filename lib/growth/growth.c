@@ -6,12 +6,6 @@
 #define FALLS 8     /* a gain of so many deepest falls is no chance */
 #define LIKE_MAX .8 /* what few looks are believed of the next two */
 
-static uint64_t
-gain(uint64_t before, uint64_t after)
-{
-	return after > before ? after - before : 0;
-}
-
 /* The deepest fall from any value to a later one. */
 static uint64_t
 deepest_fall(const uint64_t *values, size_t count)
@@ -32,7 +26,7 @@ static bool
 falls_much(const uint64_t *values, size_t count)
 {
 	return deepest_fall(values, count) >
-	    gain(values[0], values[count - 1]) / FALLS;
+	    mu_gain(values[0], values[count - 1]) / FALLS;
 }
 
 /* How often VALUES[AT] occurs, if it is the first such one; else 0. */
@@ -178,8 +172,8 @@ has_stopped(const uint64_t *values, size_t count, unsigned part)
 		quiet = 0;
 	}
 	return quiet > 2 * gap + 1 ||
-	    gain(values[half], values[count - 1]) <
-	    gain(values[0], values[half]) / part;
+	    mu_gain(values[half], values[count - 1]) <
+	    mu_gain(values[0], values[half]) / part;
 }
 
 /*
@@ -195,7 +189,7 @@ levels_off(const uint64_t *values, size_t count)
 	if (step < 2)
 		return false;
 	for (i = 1; i < 4; i++) {
-		now = gain(values[count - 1 - (4 - i) * step],
+		now = mu_gain(values[count - 1 - (4 - i) * step],
 		    values[count - 1 - (3 - i) * step]);
 		if (now >= before / 4 * 3)
 			return false;
@@ -245,7 +239,7 @@ mu_growth_judge(const uint64_t *values, const uint64_t *times_ns, size_t count,
 	growth.from = later_looks(count);
 	later = values + growth.from;
 	num_later = count - growth.from;
-	growth.gained = gain(later[0], values[count - 1]);
+	growth.gained = mu_gain(later[0], values[count - 1]);
 	growth.per_hour =
 	    slope_per_hour(later, times_ns + growth.from, num_later);
 	growth.rises = growth.gained > 0 && growth.gained >= rule->least &&

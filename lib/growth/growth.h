@@ -42,6 +42,13 @@ struct mu_growth {
 	double per_hour; /* slope of the line that fits these best */
 };
 
+/* From BEFORE to AFTER; 0: it is none. */
+static inline uint64_t
+mu_gain(uint64_t before, uint64_t after)
+{
+	return after > before ? after - before : 0;
+}
+
 /* VALUES at TIMES_NS, which rise. */
 struct mu_growth mu_growth_judge(const uint64_t *values,
     const uint64_t *times_ns, size_t count, const struct mu_growth_rule *rule);

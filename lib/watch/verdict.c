@@ -88,12 +88,6 @@ drop_behind(struct mu_watch_result *result)
 	result->num_growing = kept;
 }
 
-static uint64_t
-gain(const uint64_t *values, size_t from, size_t to)
-{
-	return values[to] > values[from] ? values[to] - values[from] : 0;
-}
-
 /*
  * What LINE gained of what all of its kind did, by TOTALS, from the look FROM
  * on, 0 to 1: between the first and the last look that knows the live groups
@@ -116,8 +110,8 @@ find_share(const struct mu_series *series, const struct mu_series_line *line,
 		first = from;
 		last = end;
 	}
-	all = gain(totals, first, last);
-	own = gain(line->values, first, last);
+	all = mu_gain(totals[first], totals[last]);
+	own = mu_gain(line->values[first], line->values[last]);
 	return own >= all ? 1 : (double)own / (double)all;
 }
 

@@ -188,9 +188,8 @@ mu_process_copy_await_stop(const struct mu_process_copy *copy,
 
 /* Where the copy is in the call that gives it its name. */
 enum naming {
-	BEFORE,
-	ENTERED,
-	AFTER,
+	UNDER_WAY,
+	MADE,
 	ASTRAY, /* about to make another call */
 };
 
@@ -202,12 +201,12 @@ naming_of(const struct mu_process_copy *copy)
 	if (mu_sys_ptrace(MU_GET_SYSCALL_INFO, copy->pid, sizeof(info),
 		(uintptr_t)&info) < 0 ||
 	    info.op == MU_SYSCALL_EXIT)
-		return AFTER;
+		return MADE;
 	if (info.op != MU_SYSCALL_ENTRY)
-		return BEFORE;
+		return UNDER_WAY;
 	return info.arch == MU_AUDIT_ARCH && info.entry.nr == SYS_prctl &&
 		info.ip == copy->code.call + MU_CALL_CODE_SIZE
-	    ? ENTERED
+	    ? UNDER_WAY
 	    : ASTRAY;
 }
 
@@ -235,12 +234,12 @@ void
 mu_process_copy_name(const struct mu_process_copy *copy, uint64_t deadline_ns)
 {
 	struct mu_tracee tracee = { .tid = copy->pid };
-	enum naming naming = BEFORE;
+	enum naming naming = UNDER_WAY;
 	struct mu_wakeup wakeup;
 	siginfo_t info = { 0 };
 
 	mu_wakeup_open(&wakeup, copy->lender);
-	while (naming < AFTER && mu_sys_now_ns() < deadline_ns &&
+	while (naming == UNDER_WAY && mu_sys_now_ns() < deadline_ns &&
 	    go_on(&tracee, &wakeup, deadline_ns))
 		naming = naming_of(copy);
 	mu_wakeup_close(&wakeup);
