@@ -19,6 +19,9 @@
 #define TUPLE_COUNT MU_PYTHON_LENGTH
 #define TUPLE_ITEMS 3
 
+#define WEAK_OBJECT 2 /* the word of PyWeakReference */
+#define ADDED_MAX 3   /* words: malloc splits off no less than 32 bytes */
+
 #define WORDS_MAX 4
 
 enum state {
@@ -32,6 +35,7 @@ struct finding {
 	struct mu_held all; /* the words before */
 	uint8_t *states;    /* enum state, for each of them */
 	uint64_t *linked;   /* a bit for each block: a link to it is gone */
+	uint64_t *hashed;   /* a bit for each block: a hash leads to it */
 	uint8_t *objects; /* by block: references from objects and their parts,
 			     at most UINT8_MAX */
 	uint32_t *owners; /* by block: first of values 1 + their owner, or
@@ -85,8 +89,37 @@ mu_python_links_of(
 }
 
 /*
+ * Words of OBJECT of CLASS, in ROOM of them, with its items. What malloc adds
+ * keeps old words. 0: there is more behind it than malloc adds.
+ */
+static size_t
+object_end(
+    const struct mu_python_class *class, const uintptr_t *object, size_t room)
+{
+	intptr_t count = (intptr_t)object[MU_PYTHON_LENGTH];
+	size_t size = class->basicsize;
+
+	if (mu_python_class_values(class) != 0)
+		return 0;
+	if (class->itemsize != 0) {
+		count = count == INTPTR_MIN ? INTPTR_MAX : count;
+		count = count < 0 ? -count : count;
+		if ((size_t)count > room * WORD / class->itemsize)
+			return 0;
+		size += (size_t)count * class->itemsize;
+	}
+	size = (size + WORD - 1) / WORD;
+	/* PyType_GenericAlloc() adds an item. */
+	return size <= room &&
+		room - size <= ADDED_MAX + (class->itemsize + WORD - 1) / WORD
+	    ? size
+	    : 0;
+}
+
+/*
  * Where the references end in the object at word AT of BLOCK: behind the items
- * of a tuple; of code, before its instructions. 0: it is not known.
+ * of a tuple; of code, before its instructions; of another, at its end. 0: it
+ * is not known.
  */
 static size_t
 references_end(const struct mu_explaining *explaining,
@@ -103,31 +136,11 @@ references_end(const struct mu_explaining *explaining,
 		return object[TUPLE_COUNT] > room - TUPLE_ITEMS
 		    ? room
 		    : TUPLE_ITEMS + object[TUPLE_COUNT];
-	if (strcmp(name, "code") == 0 &&
-	    read_class(explaining->snap, object[MU_PYTHON_CLASS], &class) &&
-	    class.basicsize / WORD <= room)
-		return class.basicsize / WORD;
-	return 0;
-}
-
-/* Behind the references of BLOCK, if it is proven what it is; or empty. */
-static struct mu_range
-tail_of(const struct mu_explaining *explaining, const struct mu_block *block)
-{
-	const struct mu_live_type *type =
-	    mu_live_type_of(&explaining->types, block->number);
-	size_t at = type->offset / WORD, first, end = 0;
-
-	if (type->counter == MU_COUNTER_PYTHON && type->certain &&
-	    type->offset < mu_range_size(block->range) &&
-	    mu_graph_parts(explaining->graph, block->number, &first) == 0)
-		end = references_end(explaining, block, type->name, at);
-	if (end == 0)
-		return (struct mu_range) { 0, 0 };
-	return (struct mu_range) {
-		block->range.begin + (at + end) * WORD,
-		block->range.end,
-	};
+	if (!read_class(explaining->snap, object[MU_PYTHON_CLASS], &class) ||
+	    class.basicsize > room * WORD)
+		return 0;
+	return strcmp(name, "code") == 0 ? class.basicsize / WORD
+					 : object_end(&class, object, room);
 }
 
 static bool
@@ -212,7 +225,92 @@ cut_words(struct finding *finding, const struct mu_block *block,
 		ends.numbers[ends.count++] = to.number;
 		note_linked(finding, to.number);
 	}
-	mu_edges_drop(graph, node, is_end, &ends);
+	if (ends.count > 0)
+		mu_edges_drop(graph, node, is_end, &ends);
+}
+
+/* Of block NUMBER, and of its parts. */
+static void
+drop(struct finding *finding, uint32_t number,
+    bool (*is_dropped)(void *ctx, uint32_t target))
+{
+	struct mu_graph *graph = finding->explaining->graph;
+	size_t first, parts = mu_graph_parts(graph, number, &first);
+
+	if (parts == 0)
+		mu_edges_drop(graph, number, is_dropped, finding);
+	for (; parts > 0; parts--)
+		mu_edges_drop(graph, graph->num_blocks + (uint32_t)first++,
+		    is_dropped, finding);
+}
+
+static bool
+is_hashed(void *ctx, uint32_t target)
+{
+	const struct finding *finding = ctx;
+
+	if (target >= finding->explaining->graph->num_blocks ||
+	    (finding->hashed[target / 64] >> target % 64 & 1) == 0)
+		return false;
+	note_linked(finding, target);
+	return true;
+}
+
+/* Set or clear the bits of what words lead to, STRIDE bytes from each other. */
+static bool
+mark_hashed(const struct finding *finding, const struct mu_block *table,
+    size_t at, const struct mu_python_keys *keys, bool set)
+{
+	bool any = false;
+	struct mu_block to;
+	uintptr_t word;
+	uint64_t bit;
+	size_t i;
+
+	for (i = 0; i < keys->count; i++, at += keys->stride) {
+		memcpy(&word, table->view + at, WORD);
+		if (!mu_blocks_find(
+			finding->explaining->graph->blocks, word, &to))
+			continue;
+		bit = 1ull << to.number % 64;
+		if (set)
+			finding->hashed[to.number / 64] |= bit;
+		else
+			finding->hashed[to.number / 64] &= ~bit;
+		any = true;
+	}
+	return any;
+}
+
+/*
+ * The hash of a number is the number, which may be an address: the keys of
+ * tp_subclasses are the addresses of types.
+ */
+static void
+cut_hashes(struct finding *finding, const struct mu_block *block)
+{
+	struct mu_python_keys keys;
+
+	if (!mu_python_keys_read(
+		block->view, mu_range_size(block->range), &keys) ||
+	    keys.key == 0 ||
+	    !mark_hashed(finding, block, keys.first, &keys, true))
+		return;
+	mark_hashed(finding, block, keys.first + keys.key, &keys, false);
+	mark_hashed(finding, block, keys.first + keys.key + WORD, &keys, false);
+	drop(finding, block->number, is_hashed);
+	mark_hashed(finding, block, keys.first, &keys, false);
+}
+
+/* What it refers to does not count it. */
+static bool
+is_weak(const struct finding *finding, uint32_t number)
+{
+	const struct mu_live_type *type =
+	    mu_live_type_of(&finding->explaining->types, number);
+
+	return type->counter == MU_COUNTER_PYTHON &&
+	    strncmp(type->name, "weak", 4) == 0;
 }
 
 /* True if BLOCK is an object, or a dictionary's table, without an owner. */
@@ -258,20 +356,6 @@ is_any(void *ctx, uint32_t target)
 	return true;
 }
 
-/* Letters and digits may look like pointers. */
-static void
-cut_all(struct finding *finding, uint32_t number)
-{
-	struct mu_graph *graph = finding->explaining->graph;
-	size_t first, parts = mu_graph_parts(graph, number, &first);
-
-	if (parts == 0)
-		mu_edges_drop(graph, number, is_any, finding);
-	for (; parts > 0; parts--)
-		mu_edges_drop(graph, graph->num_blocks + (uint32_t)first++,
-		    is_any, finding);
-}
-
 static bool
 is_plain(const struct finding *finding, const struct mu_block *block)
 {
@@ -285,26 +369,54 @@ is_plain(const struct finding *finding, const struct mu_block *block)
 		type->name, block->view + type->offset, size - type->offset);
 }
 
+/*
+ * What owns nothing in BLOCK, if it is proven what it is: old words behind an
+ * object, and of a weak reference what it refers to.
+ */
+static void
+cut_object(struct finding *finding, const struct mu_block *block)
+{
+	const struct mu_explaining *explaining = finding->explaining;
+	const struct mu_live_type *type =
+	    mu_live_type_of(&explaining->types, block->number);
+	uintptr_t object = block->range.begin + type->offset;
+	size_t first, end;
+
+	if (type->counter != MU_COUNTER_PYTHON || !type->certain ||
+	    object >= block->range.end ||
+	    mu_graph_parts(explaining->graph, block->number, &first) > 0)
+		return;
+	end =
+	    references_end(explaining, block, type->name, type->offset / WORD);
+	if (end == 0)
+		return;
+	cut_words(finding, block,
+	    (struct mu_range) { object + end * WORD, block->range.end });
+	if (is_weak(finding, block->number))
+		cut_words(finding, block,
+		    (struct mu_range) { object + WEAK_OBJECT * WORD,
+			object + (WEAK_OBJECT + 1) * WORD });
+}
+
 static bool
 cut_edges(void *ctx, const struct mu_block *block)
 {
 	struct finding *finding = ctx;
 	struct mu_explaining *explaining = finding->explaining;
-	struct mu_range links, tail;
+	struct mu_range links;
 
 	if (!mu_block_marked(block))
 		return true;
 	links = mu_python_links_of(explaining, block);
-	tail = tail_of(explaining, block);
-	if (mu_range_size(tail) > 0)
-		cut_words(finding, block, tail);
+	cut_object(finding, block);
 	if (mu_range_size(links) > 0)
 		cut_words(finding, block, links);
-	else if (is_plain(finding, block))
-		cut_all(finding, block->number);
+	else if (is_plain(finding, block)) /* letters may look like pointers */
+		drop(finding, block->number, is_any);
 	else if (is_free(finding, block))
-		mu_edges_drop(
-		    explaining->graph, block->number, is_in_use, finding);
+		drop(finding, block->number, is_in_use);
+	else
+		cut_hashes(finding, block);
 	return !mu_deadline_passed(
 	    &explaining->deadline, 4 + mu_range_size(block->range) / 64);
 }
@@ -353,17 +465,6 @@ uses_of(const struct finding *finding, uint32_t number)
 	else
 		return 0;
 	return uses <= USES_MAX ? uses : 0;
-}
-
-/* A weak reference is not counted. */
-static bool
-is_weak(const struct finding *finding, uint32_t number)
-{
-	const struct mu_live_type *type =
-	    mu_live_type_of(&finding->explaining->types, number);
-
-	return type->counter == MU_COUNTER_PYTHON &&
-	    strncmp(type->name, "weak", 4) == 0;
 }
 
 /* True if block NUMBER is the table of a dictionary, whose owner is another. */
@@ -653,15 +754,17 @@ mu_python_owners_find(struct mu_explaining *explaining)
 		return MU_OK;
 	finding.linked = mu_arena_alloc_table(tables,
 	    (size_t)graph->num_blocks / 64 + 1, sizeof(*finding.linked));
+	finding.hashed = mu_arena_alloc_table(tables,
+	    (size_t)graph->num_blocks / 64 + 1, sizeof(*finding.hashed));
 	finding.owners = mu_arena_alloc_table(
 	    tables, (size_t)graph->num_blocks + 1, sizeof(*finding.owners));
 	finding.states = mu_arena_alloc_table(
 	    tables, finding.all.count + 1, sizeof(*finding.states));
 	finding.objects = mu_arena_alloc_table(
 	    tables, (size_t)graph->num_blocks + 1, sizeof(*finding.objects));
-	if (finding.linked == NULL || finding.owners == NULL ||
-	    finding.objects == NULL || finding.states == NULL ||
-	    graph->cells == NULL || graph->reads)
+	if (finding.linked == NULL || finding.hashed == NULL ||
+	    finding.owners == NULL || finding.objects == NULL ||
+	    finding.states == NULL || graph->cells == NULL || graph->reads)
 		return MU_ERR_NO_MEMORY;
 	mu_blocks_each(graph->blocks, cut_edges, &finding);
 	cut_old(&finding);

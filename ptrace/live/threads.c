@@ -26,6 +26,7 @@
 
 #define FIRST_MAX 64
 #define SEIZE_TRIES 4
+#define UNCAUSED_TRIES 8
 
 /*
  * How old a listing may be. A tid that was reused since belongs to another
@@ -230,24 +231,36 @@ seize_patiently(struct capture *cap, struct mu_tracee *tracee)
 	return error;
 }
 
-/* The cause is a tracer that has detached since if none is seen now. */
-static bool
-refused_without_cause(const struct capture *cap, pid_t tid)
+/*
+ * Seize a thread. Where no cause of a refusal is seen, a tracer has detached
+ * since, and another one may have attached: strace -p does so in a loop. 0, or
+ * what seize_patiently() returned last; the cause is in cap->why.
+ */
+static long
+seize_or_explain(
+    struct capture *cap, struct mu_tracee *tracee, enum mu_status *status)
 {
-	struct mu_why why = { 0 };
+	long error = seize_patiently(cap, tracee);
+	int tries;
 
-	return mu_refusal(cap->out->pid, tid, EPERM, &why) ==
-	    MU_ERR_NO_PERMISSION;
+	for (tries = 0; error < 0 && error != -ESRCH && error != -ENOENT;
+	     tries++) {
+		*status = mu_refusal(
+		    cap->out->pid, tracee->tid, (int)-error, cap->why);
+		if (*status != MU_ERR_NO_PERMISSION || tries == UNCAUSED_TRIES)
+			break;
+		error = seize_patiently(cap, tracee);
+	}
+	return error;
 }
 
 static enum mu_status
 seize_one(struct capture *cap, struct mu_tracee *tracee)
 {
 	bool seen_gone = tracee->state == MU_TRACEE_GONE;
-	long error = seize_patiently(cap, tracee);
+	enum mu_status status;
+	long error = seize_or_explain(cap, tracee, &status);
 
-	if (error == -EPERM && refused_without_cause(cap, tracee->tid))
-		error = seize_patiently(cap, tracee);
 	if (error == -ESRCH || error == -ENOENT) {
 		/*
 		 * An ended thread may have started others: list again. A zombie
@@ -258,8 +271,7 @@ seize_one(struct capture *cap, struct mu_tracee *tracee)
 		return MU_OK;
 	}
 	if (error < 0)
-		return mu_refusal(
-		    cap->out->pid, tracee->tid, (int)-error, cap->why);
+		return status;
 	cap->fresh = true;
 	tracee->state = MU_TRACEE_SEIZED;
 	if (cap->out->hooks != NULL)

@@ -12,6 +12,7 @@ word() {
 cat >"$work/program.py" <<'END'
 import gc
 import sys
+import weakref
 
 gc.disable()
 
@@ -65,6 +66,9 @@ def tell():
 
 
 def keep():
+    session = registry.sessions[1000]
+    kept["hash"] = {id(session): None}
+    kept["weak"] = weakref.ref(session)
     kept["plain"] = Attributes(0)
     kept["dicted"] = Attributes(0)
     kept["dicted"].__dict__  # makes its dictionary
@@ -121,7 +125,8 @@ check_python() {
 	"$command" -q --why="$(word session)" --all --max-pause=20s -p "$pid" \
 	    >"$work/text" 2>"$err"
 	has "$work/text" "probably part of a dict, block of 72.0 KiB"
-	has_no "$work/text" "    list, block of"
+	# Neither a hash nor a weak reference owns it.
+	has "$work/text" "  1 reference to it:"
 	has_no "$work/text" "    Session, block of"
 	# Registers may lead to an object; otherwise only the links of the collector
 	# do, which lead to all of them.
