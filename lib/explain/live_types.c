@@ -5,7 +5,7 @@
 
 #include "heapwalk/heaps/blocks_reading.h"
 #include "lib/explain/keyed.h"
-#include "lib/explain/python_owners.h"
+#include "lib/explain/python_edges.h"
 #include "lib/explain/shapes.h"
 #include "lib/explain/text_length.h"
 #include "lib/explain/typed_walk.h"

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "lib/explain/explaining.h"
-#include "lib/explain/python_owners.h"
+#include "lib/explain/python_edges.h"
 
 /* Steps that are described; of a longer path these are at both ends. */
 #define ENDS ((size_t)12)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "lib/explain/keyed.h"
-#include "lib/explain/python_owners.h"
+#include "lib/explain/python_edges.h"
 #include "lib/types/python_keys.h"
 
 #define WORD sizeof(uintptr_t)

@@ -3,7 +3,7 @@
 
 #include "heapwalk/refer/referrers.h"
 #include "lib/explain/explaining.h"
-#include "lib/explain/python_owners.h"
+#include "lib/explain/python_edges.h"
 
 /* True if ITEM refers to the links of the object in BLOCK. */
 static bool

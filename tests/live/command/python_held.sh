@@ -162,7 +162,7 @@ END
 	"$command" -q --why="$(word session)" --all "$work/look" \
 	    >"$work/text" 2>"$err"
 	has_no "$work/text" "    list, block of"
-	like "$work/text" "^  [0-9]+ references? to it:"
+	has "$work/text" "  1 reference to it:"
 	has_no "$work/text" "ob_refcnt"
 	# The same path, without the keys and attributes, which are text.
 	"$command" -q --why="$(word orders)" "$work/look" >"$work/text" 2>"$err"
