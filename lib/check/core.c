@@ -12,7 +12,6 @@
 #include "lib/check/naming.h"
 #include "lib/check/outside.h"
 #include "ptrace/core/snapshot.h"
-#include "ptrace/live/sharer.h"
 
 #define ARENA_LIMIT ((size_t)4 << 30) /* for what describes the core */
 
@@ -48,19 +47,21 @@ take(void *subject, struct mu_check_look *look)
 	return status;
 }
 
-/* Our cores say which process shared the memory. */
+/* Our cores say what the look that wrote them may have missed. */
 static enum mu_status
-judge_sharer(const struct mu_core_file *file, struct mu_why *why)
+judge_doubt(const struct mu_core_file *file, struct mu_why *why)
 {
 	const struct mu_core_note *note = file->notes;
 	const struct mu_core_note *end = note + file->num_notes;
-	uint64_t words[2] = { 0 };
+	struct mu_why doubt = { .text = "" };
 
 	for (; note < end; note++)
-		if (note->type == MU_NT_SHARER && note->size == sizeof(words))
-			memcpy(words, note->data, sizeof(words));
-	return mu_sharer_judge(
-	    (struct mu_sharer) { (pid_t)words[0], words[1] != 0 }, why);
+		if (note->type == MU_NT_DOUBT && note->size == sizeof(doubt))
+			memcpy(&doubt, note->data, sizeof(doubt));
+	if (!mu_why_check(&doubt) || doubt.text[0] == '\0')
+		return MU_OK;
+	*why = doubt;
+	return MU_PARTIAL;
 }
 
 /*
@@ -78,7 +79,7 @@ note(void *subject, struct mu_check_look *look)
 		look->status =
 		    mu_snapshot_core_doubt(&reading->core, &look->why);
 	if (look->status == MU_OK && look->analysis.search.leaks.num_leaks > 0)
-		look->status = judge_sharer(&reading->core.file, &look->why);
+		look->status = judge_doubt(&reading->core.file, &look->why);
 	if (look->status == MU_OK && !reading->snap.knows_stacks)
 		look->status = mu_doubt_stacks(
 		    look, "a core does not say what it set", &look->why);

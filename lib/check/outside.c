@@ -73,20 +73,48 @@ write_core(const struct outside *outside, struct mu_check_look *look)
 	look->deadline_ns += mu_sys_now_ns() - begin_ns;
 }
 
+/*
+ * What is wrong with the image is asked for only if something is lost in it, as
+ * it may be for a search with other options.
+ */
+static void
+end_core(const struct mu_check_look *look)
+{
+	struct mu_why doubt = look->why;
+
+	if (!mu_check_look_checked(look))
+		mu_why(&doubt, MU_PARTIAL,
+		    "the look that wrote this core did not check the heap (%s),"
+		    " and so not what is missing here",
+		    look->why.text);
+	else if (look->analysis.search.leaks.num_leaks == 0)
+		mu_why(&doubt, MU_PARTIAL,
+		    "nothing was lost in the look that wrote this core, so it"
+		    " did not check what is missing here" MU_CURE
+		    "write one with the same options");
+	else if (look->status == MU_OK)
+		doubt = (struct mu_why) { .text = "" };
+	mu_core_out_end(look->check->core_out, &doubt);
+}
+
 static void
 look_once(void *subject, struct mu_look *end)
 {
 	struct outside *outside = subject;
 	struct mu_check_look *look = &outside->look;
+	bool writes;
 
 	look->changing = look->execed = false;
 	look->status = outside->ops->take(outside->subject, look);
-	if (mu_check_look_checked(look) && look->check->core_out != NULL)
+	writes = mu_check_look_checked(look) && look->check->core_out != NULL;
+	if (writes)
 		write_core(outside, look);
 	if (mu_check_look_checked(look) && look->execed)
 		mu_analysis_start_over(&look->analysis);
 	if (mu_check_look_checked(look))
 		search(outside);
+	if (writes)
+		end_core(look);
 	*end = (struct mu_look) {
 		.status = look->status,
 		.why = look->why,

@@ -18,17 +18,18 @@
 #include "mu/array.h"
 #include "mu/sys.h"
 #include "ptrace/core/file.h"
-#include "ptrace/live/sharer.h"
 
 #define PIECE ((size_t)256 << 10)
 #define ALIGNED(size) \
 	(((size) + 3) & ~(size_t)3) /* of notes: gABI, chapter 5 */
 #define NAME "CORE"
+#define NOTE_SIZE(size) \
+	(sizeof(Elf64_Nhdr) + ALIGNED(sizeof(NAME)) + ALIGNED(size))
 #define RESERVED ((size_t)1 << 40) /* address space that nothing is in */
 #define AUXV ((size_t)4096)
 #define FX_WORDS (sizeof(elf_fpregset_t) / sizeof(uintptr_t))
 
-struct writing {
+struct mu_core_writing {
 	struct mu_core_out *core;
 	const struct mu_snapshot *snap;
 	struct mu_memory *memory;
@@ -43,14 +44,14 @@ struct writing {
 };
 
 static void
-fail(struct writing *writing, int error)
+fail(struct mu_core_writing *writing, int error)
 {
 	if (writing->core->error == 0)
 		writing->core->error = error;
 }
 
 static void
-write_plain(struct writing *writing, const char *bytes, size_t size)
+write_plain(struct mu_core_writing *writing, const char *bytes, size_t size)
 {
 	ssize_t n;
 
@@ -70,7 +71,7 @@ write_plain(struct writing *writing, const char *bytes, size_t size)
 }
 
 static void
-put(struct writing *writing, const void *bytes, size_t size)
+put(struct mu_core_writing *writing, const void *bytes, size_t size)
 {
 	if (writing->core->packed)
 		mu_put_bytes(&writing->packed, bytes, size);
@@ -81,7 +82,7 @@ put(struct writing *writing, const void *bytes, size_t size)
 
 /* SIZE bytes that are zero, which take no room on the disk. */
 static void
-skip(struct writing *writing, uint64_t size)
+skip(struct mu_core_writing *writing, uint64_t size)
 {
 	size_t part;
 
@@ -98,10 +99,11 @@ skip(struct writing *writing, uint64_t size)
 }
 
 static void
-note(struct writing *writing, uint32_t type, const void *data, size_t size)
+note(struct mu_core_writing *writing, uint32_t type, const void *data,
+    size_t size)
 {
 	const Elf64_Nhdr head = { sizeof(NAME), (uint32_t)size, type };
-	size_t more = sizeof(head) + ALIGNED(sizeof(NAME)) + ALIGNED(size);
+	size_t more = NOTE_SIZE(size);
 	char *to;
 
 	while (writing->max_notes - writing->num_notes < more)
@@ -120,7 +122,7 @@ note(struct writing *writing, uint32_t type, const void *data, size_t size)
 
 /* Words that cannot be pointers were not kept: they are zero. */
 static void
-note_thread(struct writing *writing, const struct mu_thread *thread)
+note_thread(struct mu_core_writing *writing, const struct mu_thread *thread)
 {
 	const struct mu_snapshot *snap = writing->snap;
 	uintptr_t general[MU_PRSTATUS_WORDS] = { 0 }, vector[FX_WORDS] = { 0 };
@@ -150,8 +152,8 @@ note_thread(struct writing *writing, const struct mu_thread *thread)
 
 /* Read a file of the process; returns how many bytes. */
 static size_t
-read_proc(
-    const struct writing *writing, const char *name, char *bytes, size_t size)
+read_proc(const struct mu_core_writing *writing, const char *name, char *bytes,
+    size_t size)
 {
 	char path[64];
 	ssize_t n;
@@ -162,7 +164,7 @@ read_proc(
 }
 
 static void
-note_process(struct writing *writing)
+note_process(struct mu_core_writing *writing)
 {
 	struct elf_prpsinfo info = { .pr_pid = writing->pid };
 	char text[sizeof(info.pr_psargs)] = "", auxv[AUXV];
@@ -187,7 +189,7 @@ note_process(struct writing *writing)
  * offset of each; their names.
  */
 static void
-note_files(struct writing *writing)
+note_files(struct mu_core_writing *writing)
 {
 	const struct mu_mapping *mapping = writing->snap->mappings;
 	const struct mu_mapping *end = mapping + writing->snap->num_mappings;
@@ -223,7 +225,7 @@ note_files(struct writing *writing)
 }
 
 static void
-note_kernel_values(struct writing *writing)
+note_kernel_values(struct mu_core_writing *writing)
 {
 	const struct mu_snapshot *snap = writing->snap;
 	size_t count = snap->num_kernel_values;
@@ -240,19 +242,9 @@ note_kernel_values(struct writing *writing)
 	free(words);
 }
 
-static void
-note_sharer(struct writing *writing)
-{
-	const struct mu_sharer sharer = mu_sharer_find(writing->pid, 0);
-	const uint64_t words[] = { (uint64_t)sharer.pid, sharer.unsure };
-
-	if (sharer.pid != 0)
-		note(writing, MU_NT_SHARER, words, sizeof(words));
-}
-
 /* The thread that gdb shows first is the main one. */
 static void
-make_notes(struct writing *writing)
+make_notes(struct mu_core_writing *writing)
 {
 	const struct mu_snapshot *snap = writing->snap;
 	const struct mu_thread *first = snap->threads;
@@ -269,7 +261,6 @@ make_notes(struct writing *writing)
 		if (&snap->threads[i] != first)
 			note_thread(writing, &snap->threads[i]);
 	note_kernel_values(writing);
-	note_sharer(writing);
 }
 
 static bool
@@ -284,7 +275,7 @@ is_vdso(const struct mu_mapping *mapping)
  * same as in its file, but for the first page, which has the build-id.
  */
 static size_t
-dumped(struct writing *writing, const struct mu_mapping *mapping)
+dumped(struct mu_core_writing *writing, const struct mu_mapping *mapping)
 {
 	size_t size = mu_range_size(mapping->range);
 	struct mu_range part;
@@ -306,7 +297,8 @@ dumped(struct writing *writing, const struct mu_mapping *mapping)
 }
 
 static void
-put_headers(struct writing *writing, const Elf64_Phdr *segments, size_t count)
+put_headers(
+    struct mu_core_writing *writing, const Elf64_Phdr *segments, size_t count)
 {
 	Elf64_Ehdr header = {
 		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
@@ -327,7 +319,7 @@ put_headers(struct writing *writing, const Elf64_Phdr *segments, size_t count)
 
 /* A few pages; what cannot be read is zero. */
 static void
-put_piece(struct writing *writing, struct mu_range range)
+put_piece(struct mu_core_writing *writing, struct mu_range range)
 {
 	struct mu_memory *memory = writing->memory;
 	size_t size = mu_range_size(range);
@@ -347,7 +339,7 @@ put_piece(struct writing *writing, struct mu_range range)
 }
 
 static void
-put_range(struct writing *writing, struct mu_range range)
+put_range(struct mu_core_writing *writing, struct mu_range range)
 {
 	struct mu_range piece = range;
 
@@ -363,7 +355,7 @@ put_range(struct writing *writing, struct mu_range range)
 
 /* The kernel's code is no memory of the image, and does not change. */
 static void
-put_vdso(struct writing *writing, const struct mu_mapping *mapping)
+put_vdso(struct mu_core_writing *writing, const struct mu_mapping *mapping)
 {
 	size_t size = mu_range_size(mapping->range);
 	char path[64];
@@ -385,8 +377,8 @@ put_vdso(struct writing *writing, const struct mu_mapping *mapping)
 
 /* Pages of a file may be its own; other memory that was not written is zero. */
 static void
-put_mapping(
-    struct writing *writing, const struct mu_mapping *mapping, size_t size)
+put_mapping(struct mu_core_writing *writing, const struct mu_mapping *mapping,
+    size_t size)
 {
 	struct mu_range rest = { mapping->range.begin,
 		mapping->range.begin + size },
@@ -417,10 +409,10 @@ access_of(const struct mu_mapping *mapping)
 }
 
 static void
-write_all(struct writing *writing, Elf64_Phdr *segments)
+write_all(struct mu_core_writing *writing, Elf64_Phdr *segments)
 {
 	const struct mu_snapshot *snap = writing->snap;
-	size_t i, count = snap->num_mappings + 1;
+	size_t i, count = snap->num_mappings + 2;
 	const size_t page = writing->memory->page_size;
 	uint64_t at;
 
@@ -447,6 +439,9 @@ write_all(struct writing *writing, Elf64_Phdr *segments)
 		};
 		at += segments[i + 1].p_filesz;
 	}
+	segments[i + 1] = (Elf64_Phdr) { .p_type = PT_NOTE,
+		.p_offset = at,
+		.p_filesz = NOTE_SIZE(sizeof(struct mu_why)) };
 	put_headers(writing, segments, count);
 	skip(writing, -writing->at & (page - 1));
 	for (i = 0; i < snap->num_mappings; i++)
@@ -457,7 +452,7 @@ write_all(struct writing *writing, Elf64_Phdr *segments)
 
 /* A hole at the end is in the file, too. */
 static void
-end(struct writing *writing)
+end(struct mu_core_writing *writing)
 {
 	if (writing->core->packed) {
 		mu_bytes_out_end(&writing->packed);
@@ -473,7 +468,7 @@ end(struct writing *writing)
  * search of the core opens it when a search of the process would.
  */
 static void
-write_unlocked(struct writing *writing, Elf64_Phdr *segments,
+write_unlocked(struct mu_core_writing *writing, Elf64_Phdr *segments,
     void (*unlock)(void *subject), void *subject)
 {
 	const struct mu_snapshot *snap = writing->snap;
@@ -488,11 +483,15 @@ write_unlocked(struct writing *writing, Elf64_Phdr *segments,
 		    (segments[i + 1].p_flags & PF_R) != 0;
 }
 
-void
-mu_core_out_write(struct mu_core_out *core, const struct mu_snapshot *snap,
-    pid_t pid, void (*unlock)(void *subject), void *subject)
+/* Returns NULL if there is no memory. */
+static struct mu_core_writing *
+begin(struct mu_core_out *core, const struct mu_snapshot *snap, pid_t pid)
 {
-	struct writing writing = {
+	struct mu_core_writing *writing = malloc(sizeof(*writing));
+
+	if (writing == NULL)
+		return NULL;
+	*writing = (struct mu_core_writing) {
 		.core = core,
 		.snap = snap,
 		.memory = (struct mu_memory *)&snap->memory,
@@ -500,27 +499,52 @@ mu_core_out_write(struct mu_core_out *core, const struct mu_snapshot *snap,
 		.tmpfs = { .pid = pid },
 		.piece = malloc(PIECE),
 	};
+	if (core->packed)
+		mu_bytes_out_open(&writing->packed, core->fd, false);
+	return writing;
+}
+
+void
+mu_core_out_write(struct mu_core_out *core, const struct mu_snapshot *snap,
+    pid_t pid, void (*unlock)(void *subject), void *subject)
+{
 	Elf64_Phdr *segments =
 	    calloc(snap->num_mappings + 2, sizeof(*segments));
 
 	core->error = 0;
+	core->written = false;
+	core->writing = begin(core, snap, pid);
 	if (ftruncate(core->fd, 0) != 0 || lseek(core->fd, 0, SEEK_SET) != 0)
-		fail(&writing, errno);
-	else if (segments == NULL || writing.piece == NULL)
-		fail(&writing, ENOMEM);
-	else if (snap->num_mappings >= PN_XNUM - 1)
-		fail(&writing, E2BIG);
-	if (core->packed)
-		mu_bytes_out_open(&writing.packed, core->fd, false);
-	if (core->error == 0 && segments != NULL)
-		write_unlocked(&writing, segments, unlock, subject);
-	if (core->error == 0)
-		end(&writing);
+		core->error = errno;
+	else if (segments == NULL || core->writing == NULL ||
+	    core->writing->piece == NULL)
+		core->error = ENOMEM;
+	else if (snap->num_mappings >= PN_XNUM - 2)
+		core->error = E2BIG;
+	else
+		write_unlocked(core->writing, segments, unlock, subject);
+	free(segments);
+}
+
+void
+mu_core_out_end(struct mu_core_out *core, const struct mu_why *doubt)
+{
+	struct mu_core_writing *writing = core->writing;
+
+	if (core->error == 0) {
+		writing->num_notes = 0;
+		note(writing, MU_NT_DOUBT, doubt, sizeof(*doubt));
+		put(writing, writing->notes, writing->num_notes);
+		end(writing);
+	}
 	core->written = core->error == 0;
 	if (!core->written)
 		(void)!ftruncate(core->fd, 0);
-	mu_bytes_out_close(&writing.packed);
-	free(writing.piece);
-	free(writing.notes);
-	free(segments);
+	core->writing = NULL;
+	if (writing == NULL)
+		return;
+	mu_bytes_out_close(&writing->packed);
+	free(writing->piece);
+	free(writing->notes);
+	free(writing);
 }

@@ -36,10 +36,10 @@ struct mu_core_segment {
 #define MU_NT_KERNEL_VALUES 0x6d75766cu
 
 /*
- * A note of ours: another process shares the memory. Two words of 64 bits: its
- * pid; 1 if that is not sure, else 0.
+ * A note of ours: why the answer of the look that wrote the core was partial, a
+ * struct mu_why; its text is empty if it was not.
  */
-#define MU_NT_SHARER 0x6d757368u
+#define MU_NT_DOUBT 0x6d756474u
 
 /* A note written by the kernel (owner CORE or LINUX), or ours. */
 struct mu_core_note {

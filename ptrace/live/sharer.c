@@ -186,8 +186,8 @@ still_shares(struct sharing *sharing)
  * A thread that has ended has no address space and compares as equal to kernel
  * threads. The main thread may end long before the others.
  */
-struct mu_sharer
-mu_sharer_find(pid_t pid, pid_t except)
+enum mu_status
+mu_sharer_note(pid_t pid, pid_t except, struct mu_why *why)
 {
 	struct sharing sharing = {
 		.pid = pid,
@@ -200,23 +200,9 @@ mu_sharer_find(pid_t pid, pid_t except)
 	sharing.start_stack = mu_proc_start_stack(sharing.tid);
 	mu_proc_numbers("/proc/", visit, &sharing);
 	if (sharing.found == 0 || !still_shares(&sharing))
-		return (struct mu_sharer) { .pid = 0 };
-	return (struct mu_sharer) { sharing.found, sharing.unsure };
-}
-
-enum mu_status
-mu_sharer_judge(struct mu_sharer sharer, struct mu_why *why)
-{
-	if (sharer.pid == 0)
 		return MU_OK;
 	return mu_why(why, MU_PARTIAL,
 	    "process %d %s the memory (CLONE_VM), and its registers and stack"
 	    " were not searched: what only they refer to may be among these",
-	    sharer.pid, sharer.unsure ? "may share" : "shares");
-}
-
-enum mu_status
-mu_sharer_note(pid_t pid, pid_t except, struct mu_why *why)
-{
-	return mu_sharer_judge(mu_sharer_find(pid, except), why);
+	    sharing.found, sharing.unsure ? "may share" : "shares");
 }

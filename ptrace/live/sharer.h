@@ -14,16 +14,12 @@
 
 #include "mu/status.h"
 
-struct mu_sharer {
-	pid_t pid;   /* 0: there is none */
-	bool unsure; /* it may share the memory */
-};
-
 /*
- * Find a process other than EXCEPT (0: none) that shares the memory of PID, or
- * may share it. One that shares it only briefly does not count: a child of
- * vfork() or posix_spawn() soon executes another program, and its parent cannot
- * be stopped before that. Reads all of /proc, 1.5 us per process.
+ * MU_PARTIAL, with the reason, if a process other than EXCEPT (0: none) shares
+ * the memory of PID, or may share it; else MU_OK. One that shares it only
+ * briefly does not count: a child of vfork() or posix_spawn() soon executes
+ * another program, and its parent cannot be stopped before that. Reads all of
+ * /proc, 1.5 us per process.
  *
  * kcmp() tells. Without it (CONFIG_KCMP), for processes of another user, and
  * under a seccomp filter, which might kill the caller for it, files of /proc
@@ -33,12 +29,6 @@ struct mu_sharer {
  * is then changed for some microseconds to see whether it changes for both; a
  * child that is forked just then keeps it.
  */
-struct mu_sharer mu_sharer_find(pid_t pid, pid_t except);
-
-/* MU_PARTIAL, with the reason, if there is one; else MU_OK. */
-enum mu_status mu_sharer_judge(struct mu_sharer sharer, struct mu_why *why);
-
-/* Both. */
 enum mu_status mu_sharer_note(pid_t pid, pid_t except, struct mu_why *why);
 
 /*

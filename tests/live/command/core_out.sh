@@ -78,6 +78,32 @@ dump --core "$core"
 let_go
 hold "$work/program"
 
+# What a look may have missed is in its core, which does not show it; if nothing is
+# lost a look does not ask.
+cc -g -O0 -I. tests/live/command/looks/asleep.c -o "$work/asleep" -pthread ||
+	exit 1
+let_go
+hold "$work/asleep"
+# doubt CORE STATUS WORDS OPTION...: of the look that writes it; it says WORDS.
+doubt() {
+	name="doubt $*"
+	file=$1 expected=$2 words=$3
+	shift 3
+	"$command" -q -p "$pid" --core-out "$file" "$@" >"$work/answer" 2>&1
+	[ $? -eq "$expected" ] || fail "status of the process"
+	"$command" -q --core "$file" >"$work/answer" 2>&1
+	[ $? -eq 4 ] || fail "status of the core"
+	like "$work/answer" "$words"
+}
+doubt "$core" 4 "^  Partial: .*\(state D\).* may be among these$"
+doubt "$core.zst" 4 "^  Partial: .*\(state D\).* may be among these$"
+doubt "$core" 0 "^  Partial: nothing was lost in the look that wrote this core" \
+    --use-unaligned
+"$command" -q --core "$core" --use-unaligned >"$work/answer" 2>&1 ||
+	fail "status with the same option"
+let_go
+hold "$work/program"
+
 name=unwritten
 cp "$core" "$work/kept"
 "$command" -q -p "$pid" --core-out "$work/none/core" >"$work/answer" 2>&1
