@@ -111,6 +111,40 @@ is_thread_arena(const struct mu_glibc_tls_words *words,
 	return arenas > 0;
 }
 
+static bool
+has_leader(const struct mu_snapshot *snap)
+{
+	size_t i;
+
+	for (i = 0; i < snap->num_threads; i++)
+		if (snap->threads[i].tid == snap->pid)
+			return true;
+	return false;
+}
+
+/*
+ * The thread pointer of a main thread that has ended, in a static program: its
+ * TLS comes before malloc's memory (__libc_setup_tls() calls sbrk()). 0: none.
+ */
+static uintptr_t
+ended_leader(const struct mu_glibc_walk *walk)
+{
+	const struct mu_snapshot *snap = walk->snap;
+	uintptr_t end = mu_glibc_arena_word(
+	    walk, walk->glibc.mp, walk->glibc.layout->par_sbrk_base);
+	const struct mu_mapping *mapping = mu_snapshot_mapping(snap, end);
+	uintptr_t tp, tcb, self;
+
+	if (!MU_TLS_BELOW_TP || mapping == NULL || has_leader(snap) ||
+	    end - mapping->range.begin > WINDOW_MAX)
+		return 0;
+	for (tp = mapping->range.begin; tp < end; tp += 16)
+		if (mu_snapshot_word(snap, tp, &tcb) && tcb == tp &&
+		    mu_snapshot_word(snap, tp + 2 * WORD, &self) && self == tp)
+			return tp;
+	return 0;
+}
+
 enum mu_status
 mu_glibc_tls_words_find(
     struct mu_glibc_tls_words *out, struct mu_glibc_walk *walk)
@@ -130,6 +164,7 @@ mu_glibc_tls_words_find(
 		return mu_glibc_no_memory(walk);
 	for (i = 0; i < count; i++)
 		out->tps[i] = snap->threads[i].tp;
+	out->tps[count++] = ended_leader(walk);
 	mu_sort(out->tps, count, sizeof(*out->tps), by_address);
 	for (i = 0; i < count; i++) {
 		uintptr_t tp = out->tps[i];

@@ -49,6 +49,9 @@ if ${CC:-cc} -O1 -static -pthread -I. -o "$work/static" \
     tests/live/victims/victim_ends.c 2>/dev/null; then
 	run 23 -- "$work/static"
 	has "$err" " 24 bytes in 1 allocation unreachable out of "
+	# The thread that is left has never called malloc.
+	run 23 -- "$work/static" leader
+	has "$err" " 24 bytes in 1 allocation unreachable out of "
 	run 23 -- "$work/static" _exit
 	has "$err" " 24 bytes in 1 allocation unreachable out of "
 	has "$err" "no stacks were recorded: the recorder cannot go into a static"
