@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/procfs.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "heapwalk/subject/classify.h"
@@ -271,6 +272,22 @@ is_vdso(const struct mu_mapping *mapping)
 }
 
 /*
+ * True if the file of MAPPING can be read later, under its name: it has not
+ * been deleted, and is no other one in the mount namespace of the process. This
+ * must not wait for a server.
+ */
+static bool
+is_kept(const struct mu_mapping *mapping)
+{
+	struct statx about = { .stx_ino = 0 };
+
+	return statx(AT_FDCWD, mapping->name,
+		   AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC,
+		   STATX_INO, &about) == 0 &&
+	    about.stx_ino == mapping->inode;
+}
+
+/*
  * Bytes of MAPPING that are in the core: none of what cannot be read or is the
  * same as in its file, but for the first page, which has the build-id.
  */
@@ -291,7 +308,8 @@ dumped(struct mu_core_writing *writing, const struct mu_mapping *mapping)
 		    : 0;
 	if (mapping->name[0] != '/' || mapping->writable ||
 	    writing->memory->ops->populated(
-		writing->memory, mapping->range, &part))
+		writing->memory, mapping->range, &part) ||
+	    !is_kept(mapping))
 		return size;
 	return mapping->offset == 0 ? writing->memory->page_size : 0;
 }

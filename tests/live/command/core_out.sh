@@ -121,9 +121,14 @@ report --core "$core" >"$work/answer"
 has "$work/answer" "10 × 1000 bytes"
 [ -s "$work/lost" ] || fail "nothing was lost"
 
-# Memory that the program has made inaccessible is in it.
-cc -g -O0 -I. tests/live/command/looks/closed.c -o "$work/closed" || exit 1
+# Memory that the program has made inaccessible is in it, and code of which the file
+# is gone.
+echo 'int answer(void) { return 42; }' >"$work/gone.c"
+cc -shared -fPIC "$work/gone.c" -o "$work/libgone.so" &&
+	cc -g -O0 -I. tests/live/command/looks/closed.c -o "$work/closed" \
+	    -Wl,--no-as-needed "$work/libgone.so" || exit 1
 hold "$work/closed"
+rm "$work/libgone.so"
 dump -p "$pid" --core-out "$core"
 has "$work/answer" "in 10 unreachable allocations"
 same "$core" -p "$pid"
