@@ -218,7 +218,7 @@ mu_moved_since(struct mu_snapshot *snap, const struct mu_blocks *blocks,
 	unsigned round, times = 0;
 	uintptr_t parts;
 
-	if (looking == NULL)
+	if (looking == NULL || source->memory < 0)
 		return mu_why(why, MU_PARTIAL, UNKNOWN);
 	looking->snap = snap;
 	looking->blocks = blocks;

@@ -14,7 +14,7 @@
 /* The process itself, as it is now; not owned. */
 struct mu_moved_source {
 	pid_t tid;              /* one of its threads that lives */
-	int memory;             /* its /proc/PID/mem */
+	int memory;             /* its /proc/PID/mem; -1: a doubt */
 	struct mu_range except; /* a mapping that is not read */
 
 	/*

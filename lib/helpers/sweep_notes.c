@@ -76,15 +76,6 @@ note_changing(struct mu_image *image, struct mu_sweep *sweep)
 		    (image->uncopied.changing + 0xfffff) >> 20);
 }
 
-static int
-open_of(pid_t tid, const char *name)
-{
-	char path[40];
-
-	mu_text_format(path, sizeof(path), "/proc/%d/%s", tid, name);
-	return mu_procfs_open(path, O_RDONLY);
-}
-
 /* Shared pages that have data now: see struct mu_moved_source. */
 struct shared_now {
 	const struct mu_image *image;
@@ -144,7 +135,8 @@ next_now(void *ctx, const struct mu_mapping *mapping, struct mu_range range,
 
 /*
  * The memory of the program itself shows what others store there; the image has
- * a copy. It cannot be opened everywhere.
+ * a copy, from which it can be opened only as ptrace permits: a process that
+ * shares the memory has opened it.
  */
 static void
 note_moved(struct mu_image *image, struct mu_sweep *sweep)
@@ -155,6 +147,7 @@ note_moved(struct mu_image *image, struct mu_sweep *sweep)
 	};
 	struct mu_moved_source source = {
 		.tid = mu_proc_living(image->job.pid),
+		.memory = image->uncopied.memory,
 		.except = mu_gap_sync_range(image),
 		.ask = ask_now,
 		.next = next_now,
@@ -167,14 +160,9 @@ note_moved(struct mu_image *image, struct mu_sweep *sweep)
 	    !mu_shared_any(
 		image->snap.mappings, image->snap.num_mappings, source.except))
 		return;
-	source.memory = open_of(source.tid, "mem");
-	now.touched.pagemap = open_of(source.tid, "pagemap");
-	if (source.memory >= 0)
-		search->status =
-		    mu_moved_since(&image->snap, &search->heap.blocks, &source,
-			&image->job.arena, &search->why);
-	mu_sys_close(&source.memory);
-	mu_pages_close(&now.touched);
+	now.touched.pagemap = image->uncopied.pagemap;
+	search->status = mu_moved_since(&image->snap, &search->heap.blocks,
+	    &source, &image->job.arena, &search->why);
 	mu_pages_close(&now.pages);
 }
 

@@ -101,7 +101,7 @@ mu_gap_sync_prepare(struct mu_image *image)
 	image->uncopied.page->filled = READING;
 	image->uncopied.shared = mu_shared_any(
 	    self->mappings, self->num_mappings, mu_gap_sync_range(image));
-	if (!image->uncopied.hold)
+	if (!image->uncopied.hold && !image->uncopied.shared)
 		return;
 	image->uncopied.memory = mu_procfs_open("/proc/self/mem", O_RDONLY);
 	image->uncopied.pagemap =
@@ -252,11 +252,6 @@ mu_gap_sync_fill(struct mu_image *image, size_t *lost)
 	if (status == MU_OK)
 		again = take_shared(image);
 	in_time = announce(image);
-	/*
-	 * The collector has a descriptor in the same table, but not for long.
-	 */
-	mu_sys_close(&image->uncopied.memory);
-	mu_sys_close(&image->uncopied.pagemap);
 	*lost = gaps.lost;
 	again |= gaps.missing > 0 && !image->uncopied.hold;
 	if (status != MU_OK || sync == NULL)
