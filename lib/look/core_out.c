@@ -28,6 +28,7 @@
 	(sizeof(Elf64_Nhdr) + ALIGNED(sizeof(NAME)) + ALIGNED(size))
 #define RESERVED ((size_t)1 << 40) /* address space that nothing is in */
 #define AUXV ((size_t)4096)
+#define REACH 16 /* mappings between two parts of a module, at most */
 #define FX_WORDS (sizeof(elf_fpregset_t) / sizeof(uintptr_t))
 
 struct mu_core_writing {
@@ -287,6 +288,20 @@ is_kept(const struct mu_mapping *mapping)
 	    about.stx_ino == mapping->inode;
 }
 
+/* True if MAPPING is of a program or a library: a part of it is executable. */
+static bool
+is_of_module(const struct mu_snapshot *snap, const struct mu_mapping *mapping)
+{
+	size_t at = (size_t)(mapping - snap->mappings), i;
+
+	for (i = at > REACH ? at - REACH : 0;
+	     i < snap->num_mappings && i <= at + REACH; i++)
+		if (snap->mappings[i].executable &&
+		    mu_mapping_same_file(&snap->mappings[i], mapping))
+			return true;
+	return false;
+}
+
 /*
  * Bytes of MAPPING that are in the core: none of what cannot be read or is the
  * same as in its file, but for the first page, which has the build-id.
@@ -309,7 +324,7 @@ dumped(struct mu_core_writing *writing, const struct mu_mapping *mapping)
 	if (mapping->name[0] != '/' || mapping->writable ||
 	    writing->memory->ops->populated(
 		writing->memory, mapping->range, &part) ||
-	    !is_kept(mapping))
+	    (is_of_module(writing->snap, mapping) && !is_kept(mapping)))
 		return size;
 	return mapping->offset == 0 ? writing->memory->page_size : 0;
 }
