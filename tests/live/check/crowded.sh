@@ -117,6 +117,10 @@ check_from() {
 	case $status in
 	23) verdict=wrong
 		grep -q 'in 5 unreachable' "$work/said" && verdict=right ;;
+	4) verdict=wrong # there was no room for the second look
+		grep -q 'in 5 unreachable' "$work/said" &&
+			grep -q 'another look failed: .*MiB left' "$work/said" &&
+			verdict=right ;;
 	3) verdict=wrong
 		grep -q 'MiB left\|max-pause' "$work/said" && verdict=unchecked ;;
 	*) verdict=wrong ;;
