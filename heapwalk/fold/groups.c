@@ -1,6 +1,7 @@
 #include "heapwalk/fold/groups.h"
 
 #include "heapwalk/fold/holds.h"
+#include "heapwalk/fold/members.h"
 #include "heapwalk/fold/reported.h"
 #include "heapwalk/subject/read_buffer.h"
 
@@ -499,7 +500,8 @@ mu_groups_find(
 	bool found;
 
 	found = open_groups(groups, snap) && add_members(groups) &&
-	    add_up(groups) && add_alone(groups) && choose(groups, limit);
+	    add_up(groups) && add_alone(groups) && choose(groups, limit) &&
+	    mu_members_find(groups);
 	mu_first_words_close(&groups->first);
 	if (!found)
 		groups->by = MU_BY_BLOCK;
@@ -557,6 +559,7 @@ mu_groups_describe(struct mu_groups *groups, size_t index,
 		.num_blocks = found->num_blocks,
 		.total_bytes = found->total_bytes,
 	};
+	mu_members_describe(groups, index, group);
 	node = mu_lost_at(lost_of(groups), *place);
 	if (node != MU_NO_NODE &&
 	    leads_on(components, mu_component_of(components, node)) &&

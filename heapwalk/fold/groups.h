@@ -51,8 +51,9 @@ struct mu_groups {
 	 */
 	uint32_t *of;
 	struct mu_top_n top;
-	struct mu_stack_key *kept; /* cache: keys of stacks */
-	size_t visits;             /* blocks that may still be visited twice */
+	struct mu_members *members; /* of each group in the answer */
+	struct mu_stack_key *kept;  /* cache: keys of stacks */
+	size_t visits;              /* blocks that may still be visited twice */
 };
 
 /*

@@ -39,6 +39,7 @@ enum mu_by {
 #define MU_GROUP_HOLDS 64
 #define MU_GROUP_DEPTH 6
 #define MU_GROUP_TEXT 24
+#define MU_GROUP_OTHERS 8
 
 /* What hangs on the example of a group: blocks that are alike. */
 struct mu_lost_hold {
@@ -69,6 +70,10 @@ struct mu_lost_group {
 	bool mixed, uneven;
 	size_t count, bytes, num_blocks, total_bytes;
 	struct mu_leak example;
+
+	/* Begins of other blocks of SIZE, evenly spread over the group. */
+	size_t num_others;
+	uintptr_t others[MU_GROUP_OTHERS];
 
 	/*
 	 * A word at BACK_AT of a block of row BACK - 1 leads back to the

@@ -270,6 +270,19 @@ put_text(unsigned char **at, const char *text)
 }
 
 static void
+put_others(unsigned char **at, const struct mu_lost_group *group)
+{
+	uintptr_t before = group->example.range.begin;
+	size_t i;
+
+	put(at, group->num_others);
+	for (i = 0; i < group->num_others; i++) {
+		put_difference(at, before, group->others[i]);
+		before = group->others[i];
+	}
+}
+
+static void
 put_hold(unsigned char **at, const struct mu_lost_hold *hold)
 {
 	put(at, hold->parent);
@@ -307,6 +320,7 @@ mu_packed_add_group(struct mu_packed *packed, const struct mu_lost_group *group)
 	put(&at, group->bytes);
 	put(&at, group->num_blocks);
 	put(&at, group->total_bytes);
+	put_others(&at, group);
 	put(&at, group->back);
 	put(&at, group->back_at);
 	put(&at, group->num_holds);
@@ -408,6 +422,21 @@ take_text(struct mu_packed_at *at, char text[MU_GROUP_TEXT])
 	at->next += length;
 }
 
+static void
+take_others(struct mu_packed_at *at, struct mu_lost_group *group)
+{
+	uintptr_t before = group->example.range.begin;
+	uint64_t i, count = take(at);
+
+	if (count > MU_GROUP_OTHERS) {
+		at->damaged = true;
+		return;
+	}
+	for (i = 0; i < count; i++)
+		group->others[i] = before = take_difference(at, before);
+	group->num_others = count;
+}
+
 /* INDEX is that of HOLD, which can only hang on an earlier row. */
 static void
 take_hold(struct mu_packed_at *at, size_t index, struct mu_lost_hold *hold)
@@ -448,6 +477,7 @@ mu_packed_next_group(struct mu_packed_at *at, struct mu_lost_group *group)
 	group->bytes = take(at);
 	group->num_blocks = take(at);
 	group->total_bytes = take(at);
+	take_others(at, group);
 	group->back = take(at);
 	group->back_at = take(at);
 	group->num_holds = take(at);

@@ -20,9 +20,13 @@
 #define MU_PACKED_MOST_WITH(frames) (1 + 10 * (10 + (size_t)(frames)) + 33)
 #define MU_PACKED_MOST MU_PACKED_MOST_WITH(MU_STACK_MAX_FRAMES)
 
-/* Of a group: its example, eleven numbers; eight and a text of each row. */
-#define MU_PACKED_GROUP_MORE \
-	(11 * 10 + MU_GROUP_HOLDS * (8 * 10 + 1 + MU_GROUP_TEXT))
+/*
+ * Of a group: its example, twelve numbers and other blocks; eight and a text of
+ * each row.
+ */
+#define MU_PACKED_GROUP_MORE           \
+	((12 + MU_GROUP_OTHERS) * 10 + \
+	    MU_GROUP_HOLDS * (8 * 10 + 1 + MU_GROUP_TEXT))
 #define MU_PACKED_GROUP_MOST (MU_PACKED_MOST + MU_PACKED_GROUP_MORE)
 
 struct mu_packed_piece {

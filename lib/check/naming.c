@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "heapwalk/recorded/recorded.h"
+#include "lib/check/group_types.h"
 #include "lib/report/backtrace.h"
 #include "lib/symbolize/loaded.h"
 #include "lib/term/names.h"
@@ -276,6 +277,7 @@ mu_naming_open(struct mu_report *answer, const struct mu_mapping *mappings,
 	mu_groups_open(&groups, &answer->entries);
 	while (mu_groups_next(&groups) != NULL)
 		note_group(&noting, &groups);
+	mu_group_types_want(&naming->types, &answer->entries);
 	free(noting.loaded);
 	sort_out(naming);
 	naming->answers = calloc(naming->count + 1, sizeof(*naming->answers));
@@ -311,6 +313,7 @@ mu_naming_ask(struct mu_report *answer, const struct mu_symbols_source *source,
 	mu_symbol_helper_ask(&naming->helper, naming->questions,
 	    naming->answers, naming->count, now + span);
 	mu_block_types_ask(&naming->types, &naming->helper, now + span);
+	mu_group_types_settle(&naming->types, &answer->entries);
 	mu_hold_types_ask(&naming->holds, &naming->types, &answer->entries,
 	    &naming->helper, now + span);
 	strlcpy(

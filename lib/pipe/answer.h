@@ -16,7 +16,7 @@
 #include "lib/state/results.h"
 
 #define MU_PIPE_MAGIC 0x656c62616863726eull /* "nrchable" */
-#define MU_PIPE_VERSION 9
+#define MU_PIPE_VERSION 10
 
 /* What the entries are. */
 enum mu_pipe_kind {

@@ -16,7 +16,7 @@
 #include "memunreachable/memunreachable.h"
 
 #define MU_ANSWER_MAGIC 0x726577736e61756dull /* "muanswer" */
-#define MU_ANSWER_VERSION 5
+#define MU_ANSWER_VERSION 6
 #define MU_ANSWER_ASK ".ask" /* at the end of a socket's name: forked_end.h */
 
 struct mu_answer_header {

@@ -123,6 +123,7 @@ expect_same_remotely(void)
 		ck_assert_uint_eq(groups[i].num_blocks, before[i].num_blocks);
 		ck_assert_uint_eq(groups[i].example.range.begin,
 		    before[i].example.range.begin);
+		ck_assert_uint_eq(groups[i].num_others, before[i].num_others);
 		ck_assert_uint_eq(groups[i].num_holds, before[i].num_holds);
 		for (j = 0; j < groups[i].num_holds; j++) {
 			hold = &before[i].holds[j];
@@ -149,6 +150,30 @@ list(size_t count)
 		first = node;
 	}
 	return first;
+}
+
+/* The blocks BEGINS, which group 0 is: others are spread over it. */
+static void
+expect_others(void **const *begins, size_t count)
+{
+	const struct mu_lost_group *all = &groups[0];
+	size_t i, j, before = 0;
+
+	ck_assert_uint_eq(all->count, count);
+	ck_assert_uint_eq(all->num_others,
+	    count - 1 < MU_GROUP_OTHERS ? count - 1 : MU_GROUP_OTHERS);
+	for (i = 0; i < all->num_others; i++) {
+		for (j = 0; j < count; j++)
+			if (all->others[i] == (uintptr_t)begins[j])
+				break;
+		ck_assert_uint_lt(j, count);
+		ck_assert_uint_ne(all->others[i], all->example.range.begin);
+		ck_assert(i == 0 || j != before);
+		ck_assert(i == 0 || count <= MU_GROUP_OTHERS ||
+		    (j > before ? j - before : before - j) <=
+			2 * count / MU_GROUP_OTHERS);
+		before = j;
+	}
 }
 
 /* A header that begins and ends a circular list of COUNT nodes. */
@@ -203,6 +228,29 @@ TEST_LOOP(equal_structs, 0, FAKE_KINDS)
 	ck_assert_uint_eq(groups[0].holds[0].count, 1);
 	ck_assert_uint_eq(groups[0].holds[0].bytes, bytes(10));
 	ck_assert_uint_eq(folding_entries[5].group, 1);
+}
+
+/* Blocks that are alone, and those on which one hangs. */
+TEST_LOOP(others, 0, 2 * FAKE_KINDS)
+{
+	static const size_t counts[] = { 1, 2, 5, 8, 9, 10, 17, 100 };
+	void **begins[100];
+	size_t i, j;
+
+	for (i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		open_heap(_i / 2, 1 << 20);
+		for (j = 0; j < counts[i]; j++) {
+			begins[j] = folding_node(6);
+			if (_i % 2)
+				begins[j][3] = folding_node(10);
+		}
+		group();
+		ck_assert_uint_eq(num_groups, 1);
+		expect_others(begins, counts[i]);
+		expect_same_remotely();
+		fake_heap_close(&folding_heap);
+	}
+	open_heap(0, 4096);
 }
 
 /* Another size, another offset, another size of what hangs. */
@@ -305,6 +353,7 @@ TEST_LOOP(arrays_of_any_size, 0, FAKE_KINDS)
 	group();
 	ck_assert_uint_eq(num_groups, 1);
 	ck_assert_uint_eq(groups[0].count, 38);
+	ck_assert_uint_eq(groups[0].num_others, 8);
 	ck_assert(groups[0].holds[1].element);
 }
 
