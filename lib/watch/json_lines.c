@@ -60,6 +60,29 @@ mu_watch_json_look(const struct mu_watch_look *look, uint64_t next_ns)
 }
 
 static json_t *
+gains_array(const struct mu_watch_result *result)
+{
+	json_t *array = json_array(), *object;
+	const struct mu_watch_gain *gain;
+	bool ok = array != NULL, filled;
+	size_t i;
+
+	for (i = 0; ok && i < result->num_gains; i++) {
+		gain = &result->gains[i];
+		object = json_object();
+		filled = mu_json_set(object, "verdict",
+		    json_string(mu_watch_verdict_name(gain->verdict)));
+		filled &= mu_json_set(
+		    object, "bytes_per_hour", json_real(gain->per_hour));
+		filled &= mu_json_set(
+		    object, "gained_bytes", mu_json_count(gain->gained));
+		ok = json_array_append_new(
+			 array, mu_json_done(object, filled)) == 0;
+	}
+	return mu_json_done(array, ok);
+}
+
+static json_t *
 growing_array(const struct mu_watch_result *result)
 {
 	json_t *array = json_array(), *object;
@@ -117,15 +140,15 @@ mu_watch_json_verdict(const struct mu_watch_result *result,
     const struct mu_series *series, const struct mu_rounds *rounds,
     const struct mu_watch_look *last)
 {
+	const struct mu_watch_gain gain = mu_watch_main_gain(result);
 	json_t *object = json_object();
 	bool ok = set_subject(object, last);
 
 	ok &= mu_json_set(object, "verdict",
 	    json_string(mu_watch_verdict_name(result->verdict)));
-	ok &=
-	    mu_json_set(object, "bytes_per_hour", json_real(result->per_hour));
-	ok &=
-	    mu_json_set(object, "gained_bytes", mu_json_count(result->gained));
+	ok &= mu_json_set(object, "bytes_per_hour", json_real(gain.per_hour));
+	ok &= mu_json_set(object, "gained_bytes", mu_json_count(gain.gained));
+	ok &= mu_json_set(object, "gains", gains_array(result));
 	ok &= mu_json_set(object, "rising", json_boolean(result->rising));
 	ok &= mu_json_set(object, "growing", growing_array(result));
 	ok &= mu_json_set(object, "stale", stale_array(series));

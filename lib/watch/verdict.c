@@ -206,6 +206,42 @@ judge_outside(const struct mu_series *series)
 }
 
 static void
+add_gain(struct mu_watch_result *result, enum MemunreachableVerdict verdict,
+    const struct mu_growth *growth)
+{
+	if (growth->grows)
+		result->gains[result->num_gains++] = (struct mu_watch_gain) {
+			.verdict = verdict,
+			.gained = growth->gained,
+			.per_hour = growth->per_hour,
+		};
+}
+
+static int
+compare_growth_first(const void *a, const void *b)
+{
+	const struct mu_watch_growing *x = a, *y = b;
+
+	if ((x->kind == MU_WATCH_LOST) != (y->kind == MU_WATCH_LOST))
+		return x->kind == MU_WATCH_LOST ? 1 : -1;
+	return compare_growing(a, b);
+}
+
+/* The leak is first. */
+static void
+order_gains(struct mu_watch_result *result)
+{
+	struct mu_watch_gain leak = result->gains[0];
+
+	if (result->num_gains < 2 || result->gains[1].per_hour <= leak.per_hour)
+		return;
+	result->gains[0] = result->gains[1];
+	result->gains[1] = leak;
+	mu_sort(result->growing, result->num_growing, sizeof(*result->growing),
+	    compare_growth_first);
+}
+
+static void
 judge_heap(const struct mu_series *series, struct mu_watch_result *result)
 {
 	struct mu_heap_growth heap;
@@ -231,10 +267,10 @@ judge_heap(const struct mu_series *series, struct mu_watch_result *result)
 			result->verdict = MEMUNREACHABLE_VERDICT_GROWTH;
 	}
 	result->rising &= result->verdict == MEMUNREACHABLE_VERDICT_STEADY;
-	if (!growth.grows)
-		return;
-	result->gained = growth.gained;
-	result->per_hour = growth.per_hour;
+	add_gain(result, result->verdict, &growth);
+	if (result->verdict == MEMUNREACHABLE_VERDICT_LEAK)
+		add_gain(result, MEMUNREACHABLE_VERDICT_GROWTH, &heap.live);
+	order_gains(result);
 }
 
 void
@@ -261,14 +297,35 @@ mu_watch_judge(const struct mu_series *series, struct mu_watch_result *result)
 void
 mu_watch_judge_rounds(struct mu_watch_result *result, bool leak)
 {
+	uint64_t gained = result->lost - result->first_lost;
+
 	if (!leak || result->verdict == MEMUNREACHABLE_VERDICT_LEAK)
 		return;
+	if (result->verdict != MEMUNREACHABLE_VERDICT_GROWTH || result->outside)
+		result->num_gains = 0;
 	result->verdict = MEMUNREACHABLE_VERDICT_LEAK;
 	result->outside = false;
-	result->gained = result->lost - result->first_lost;
-	result->per_hour = result->span_ns == 0
-	    ? 0
-	    : (double)result->gained * 3600e9 / (double)result->span_ns;
+	result->gains[1] = result->gains[0];
+	result->gains[0] = (struct mu_watch_gain) {
+		.verdict = MEMUNREACHABLE_VERDICT_LEAK,
+		.gained = gained,
+		.per_hour = result->span_ns == 0
+		    ? 0
+		    : (double)gained * 3600e9 / (double)result->span_ns,
+	};
+	result->num_gains++;
+	order_gains(result);
+}
+
+struct mu_watch_gain
+mu_watch_main_gain(const struct mu_watch_result *result)
+{
+	size_t i;
+
+	for (i = 0; i < result->num_gains; i++)
+		if (result->gains[i].verdict == result->verdict)
+			return result->gains[i];
+	return (struct mu_watch_gain) { .verdict = result->verdict };
 }
 
 const char *

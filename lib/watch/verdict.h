@@ -22,18 +22,29 @@ struct mu_watch_growing {
 	double elements_per_hour; /* HELD */
 };
 
+/* Bytes over the later looks. */
+struct mu_watch_gain {
+	enum MemunreachableVerdict verdict;
+	uint64_t gained;
+	double per_hour;
+};
+
+#define MU_WATCH_GAINS 2
+
 struct mu_watch_result {
 	enum MemunreachableVerdict verdict;
 	size_t looks, unchecked, partial;
 	uint64_t span_ns; /* from the first look to the last */
-	uint64_t gained;  /* bytes of what the verdict is about */
-	double per_hour;
+	/* What grows most an hour is first: LEAK and GROWTH, or one of them. */
+	struct mu_watch_gain gains[MU_WATCH_GAINS];
+	size_t num_gains;
 	bool outside; /* GROWTH: of memory that is not malloc's */
 	bool rising;  /* STEADY: live bytes rise; more looks tell */
 	uint64_t live, lost, held_free; /* bytes at the last look */
 	uint64_t first_lost;
 	char reason[256]; /* of the last look that did not check the heap */
-	struct mu_watch_growing growing[MU_WATCH_GROWING]; /* by kind, gain */
+	/* By kind in the order of the gains, then by gain. */
+	struct mu_watch_growing growing[MU_WATCH_GROWING];
 	size_t num_growing;
 };
 
@@ -43,6 +54,9 @@ void mu_watch_judge(
 
 /* After rounds: a LEAK, if each of them lost some. */
 void mu_watch_judge_rounds(struct mu_watch_result *result, bool leak);
+
+/* What the verdict of RESULT is about; zero if nothing grows. */
+struct mu_watch_gain mu_watch_main_gain(const struct mu_watch_result *result);
 
 /* "leak", "growth", "fragmentation", "steady", "too_few_looks", "unchecked" */
 const char *mu_watch_verdict_name(enum MemunreachableVerdict verdict);
@@ -55,8 +69,9 @@ const char *mu_watch_verdict_name(enum MemunreachableVerdict verdict);
 int mu_watch_exit_status(const struct mu_watch_result *result);
 
 /*
- * "leak: +2.1 MiB/h lost, 94 % of it Session (handle at served.c:16)", with a
- * line for each group if there are several.
+ * "leak: +2.1 MiB/h lost, 94 % of it Session (handle at served.c:16)", with
+ * "growth: ..." before or behind it, as one or the other grows more; and a line
+ * for each group if there are several.
  */
 void mu_watch_verdict_text(
     const struct mu_out *out, const struct mu_watch_result *result);

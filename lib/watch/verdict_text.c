@@ -39,14 +39,14 @@ put_elements(const struct mu_out *out, double per_hour)
 	    (unsigned long long)(per_hour < MOST ? per_hour + 0.5 : MOST));
 }
 
-/* "leak: +2.1 MiB/h lost, 94 % of it Session (handle at served.c:16)" */
+/* "+2.1 MiB/h lost, 94 % of it Session (handle at served.c:16)" */
 static void
 put_growth(const struct mu_out *out, const struct mu_watch_result *result,
-    enum mu_watch_kind kind)
+    const struct mu_watch_gain *gain, enum mu_watch_kind kind)
 {
 	const struct mu_watch_growing *group = main_group(result, kind);
 
-	put_rate(out, result->per_hour);
+	put_rate(out, gain->per_hour);
 	if (result->outside) {
 		mu_put(out, " resident memory that is not malloc's");
 		return;
@@ -63,6 +63,21 @@ put_growth(const struct mu_out *out, const struct mu_watch_result *result,
 	mu_put_safe(out, group->name);
 	mu_put(out, ", ");
 	put_elements(out, group->elements_per_hour);
+}
+
+static void
+put_gain(const struct mu_out *out, const struct mu_watch_result *result,
+    const struct mu_watch_gain *gain)
+{
+	mu_put(out, "%s: ", mu_watch_verdict_name(gain->verdict));
+	if (gain->verdict == MEMUNREACHABLE_VERDICT_FRAGMENTATION)
+		mu_put(out, "live bytes steady, held free +%s",
+		    mu_human_bytes(gain->gained).text);
+	else
+		put_growth(out, result, gain,
+		    gain->verdict == MEMUNREACHABLE_VERDICT_LEAK
+			? MU_WATCH_LOST
+			: MU_WATCH_LIVE);
 }
 
 static void
@@ -124,6 +139,8 @@ void
 mu_watch_verdict_text(
     const struct mu_out *out, const struct mu_watch_result *result)
 {
+	size_t i;
+
 	switch (result->verdict) {
 	case MEMUNREACHABLE_VERDICT_UNCHECKED:
 		mu_put(out, "not checked: ");
@@ -140,17 +157,11 @@ mu_watch_verdict_text(
 		mu_put(out, "steady: ");
 		put_steady(out, result);
 		break;
-	case MEMUNREACHABLE_VERDICT_FRAGMENTATION:
-		mu_put(out, "fragmentation: live bytes steady, held free +%s",
-		    mu_human_bytes(result->gained).text);
-		break;
-	case MEMUNREACHABLE_VERDICT_GROWTH:
-		mu_put(out, "growth: ");
-		put_growth(out, result, MU_WATCH_LIVE);
-		break;
-	case MEMUNREACHABLE_VERDICT_LEAK:
-		mu_put(out, "leak: ");
-		put_growth(out, result, MU_WATCH_LOST);
+	default:
+		for (i = 0; i < result->num_gains; i++) {
+			mu_put(out, "%s", i > 0 ? "; " : "");
+			put_gain(out, result, &result->gains[i]);
+		}
 		break;
 	}
 	mu_put(out, "\n");

@@ -406,27 +406,83 @@ TEST(growth_by_path)
 	    "  held  +3.3 MiB/h  97 %  cache.sessions, +1200 elements/h\n");
 }
 
-/* Beside a leak, too. */
-TEST(leak_and_growth_by_path)
+/* Each look has so much more lost, and so much more in use by pages. */
+static void
+fill_both(size_t lost, size_t live)
 {
 	size_t i;
 
 	begin();
 	for (i = 0; i < 8; i++) {
-		new_look(i, (1 << 20) + 60000 * i, 1000 * i, 4096);
-		add_group(MU_WATCH_LOST, "request", 1000 * i);
-		add_group(MU_WATCH_LIVE, "page", 60000 * i);
-		add_group(MU_WATCH_HELD, "pages.buckets[]", 60000 * i);
+		new_look(i, (1 << 20) + live * i, lost * i, 4096);
+		add_group(MU_WATCH_LOST, "request", lost * i);
+		add_group(MU_WATCH_LIVE, "page", live * i);
+		add_group(MU_WATCH_HELD, "pages.buckets[]", live * i);
 		look.groups[2].blocks = 20 * i;
 		mu_series_add(&series, &look);
 	}
 	judge();
+	ck_assert_int_eq(result.verdict, MEMUNREACHABLE_VERDICT_LEAK);
+	ck_assert_int_eq(mu_watch_exit_status(&result), MU_EXIT_LEAKS);
+	ck_assert_uint_eq(mu_watch_main_gain(&result).gained, 5 * lost);
+}
+
+/* What grows most is said first; what is lost is a leak all the same. */
+TEST(leak_and_growth_by_path)
+{
+	fill_both(1000, 60000);
 	ck_assert_str_eq(text,
-	    "leak: +58.6 KiB/h lost, 100 % of it request\n"
+	    "growth: +3.4 MiB/h in use, 100 % of it page, 100 % in"
+	    " pages.buckets[], +1200 elements/h; leak: +58.6 KiB/h lost,"
+	    " 100 % of it request\n"
 	    "  8 looks in 420.00 s\n"
-	    "  lost  +58.6 KiB/h  100 %  request\n"
 	    "  live  +3.4 MiB/h  100 %  page\n"
-	    "  held  +3.4 MiB/h  100 %  pages.buckets[], +1200 elements/h\n");
+	    "  held  +3.4 MiB/h  100 %  pages.buckets[], +1200 elements/h\n"
+	    "  lost  +58.6 KiB/h  100 %  request\n");
+	fill_both(60000, 30000);
+	ck_assert_str_eq(text,
+	    "leak: +3.4 MiB/h lost, 100 % of it request; growth: +1.7 MiB/h"
+	    " in use, 100 % of it page, 100 % in pages.buckets[], +1200"
+	    " elements/h\n"
+	    "  8 looks in 420.00 s\n"
+	    "  lost  +3.4 MiB/h  100 %  request\n"
+	    "  live  +1.7 MiB/h  100 %  page\n"
+	    "  held  +1.7 MiB/h  100 %  pages.buckets[], +1200 elements/h\n");
+}
+
+/* In JSON the verdict is the worst, and the gains are in that order. */
+TEST(json_gains)
+{
+	const json_t *gain;
+	json_t *object;
+
+	fill_both(1000, 60000);
+	object = mu_watch_json_verdict(&result, &series, NULL, &look);
+	ck_assert_str_eq(
+	    json_string_value(json_object_get(object, "verdict")), "leak");
+	ck_assert_int_eq(
+	    json_integer_value(json_object_get(object, "gained_bytes")), 5000);
+	gain = json_array_get(json_object_get(object, "gains"), 0);
+	ck_assert_str_eq(
+	    json_string_value(json_object_get(gain, "verdict")), "growth");
+	ck_assert_int_eq(
+	    json_integer_value(json_object_get(gain, "gained_bytes")), 300000);
+	gain = json_array_get(json_object_get(object, "gains"), 1);
+	ck_assert_str_eq(
+	    json_string_value(json_object_get(gain, "verdict")), "leak");
+	json_decref(object);
+}
+
+/* Rounds that each lose some are a leak beside the growth of the looks. */
+TEST(rounds_beside_growth)
+{
+	fill_growth(0, 7);
+	mu_watch_judge_rounds(&result, true);
+	ck_assert_int_eq(result.verdict, MEMUNREACHABLE_VERDICT_LEAK);
+	ck_assert_uint_eq(result.num_gains, 2);
+	ck_assert_int_eq(
+	    result.gains[0].verdict, MEMUNREACHABLE_VERDICT_GROWTH);
+	ck_assert_int_eq(result.gains[1].verdict, MEMUNREACHABLE_VERDICT_LEAK);
 }
 
 /* Blocks that now have another name are no growth of that. */
@@ -573,8 +629,9 @@ TEST(rounds_that_lose_blocks)
 	ck_assert_int_eq(result.verdict, MEMUNREACHABLE_VERDICT_TOO_FEW);
 	mu_watch_judge_rounds(&result, rounds.leak);
 	ck_assert_int_eq(result.verdict, MEMUNREACHABLE_VERDICT_LEAK);
-	ck_assert_uint_eq(result.gained, 600);
-	ck_assert_double_eq_tol(result.per_hour, 18000, 1e-6);
+	ck_assert_uint_eq(mu_watch_main_gain(&result).gained, 600);
+	ck_assert_double_eq_tol(
+	    mu_watch_main_gain(&result).per_hour, 18000, 1e-6);
 }
 
 TEST(rounds_without_looks)
