@@ -6,7 +6,7 @@
 const struct mu_declared_field *
 mu_declared_field_at(const struct mu_declared *declared, size_t offset)
 {
-	const struct mu_declared_field *field;
+	const struct mu_declared_field *field, *open = NULL;
 	size_t i, into;
 
 	for (i = 0; declared != NULL && i < declared->num_fields; i++) {
@@ -16,11 +16,13 @@ mu_declared_field_at(const struct mu_declared *declared, size_t offset)
 		into = offset - (size_t)field->offset;
 		if (into < WORD ||
 		    (field->stride > 0 && into % field->stride < WORD &&
-			(field->count == 0 ||
-			    into / field->stride < field->count)))
+			into / field->stride < field->count))
 			return field;
+		if (field->count == 0 && field->stride > 0 &&
+		    into % field->stride < WORD)
+			open = field;
 	}
-	return NULL;
+	return open;
 }
 
 static uint64_t

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define SIZE_LIMIT ((uint64_t)1 << 40) /* bytes of one object */
+#define ARRAYS_MAX 16u                 /* of arrays */
 
 bool
 mu_entry_type(Dwarf_Die *die, Dwarf_Die *type)
@@ -22,15 +23,102 @@ mu_entry_type(Dwarf_Die *die, Dwarf_Die *type)
 	return true;
 }
 
+/* Bounds may be negative if their form is signed. */
+static bool
+read_bound(Dwarf_Die *range, unsigned name, Dwarf_Sword *value)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word number;
+	unsigned form;
+
+	if (dwarf_attr_integrate(range, name, &attribute) == NULL)
+		return false;
+	form = dwarf_whatform(&attribute);
+	if (form == DW_FORM_sdata || form == DW_FORM_implicit_const)
+		return dwarf_formsdata(&attribute, value) == 0;
+	if (dwarf_formudata(&attribute, &number) != 0 || number > SIZE_LIMIT)
+		return false;
+	*value = (Dwarf_Sword)number;
+	return true;
+}
+
+/* The elements in one dimension RANGE, which begins at 0 as in C. */
+static bool
+count_range(Dwarf_Die *range, uint64_t *count)
+{
+	Dwarf_Sword upper, lower = 0, number;
+
+	if (dwarf_tag(range) != DW_TAG_subrange_type)
+		return false;
+	if (!read_bound(range, DW_AT_count, &number)) {
+		if (!read_bound(range, DW_AT_upper_bound, &upper) ||
+		    (dwarf_hasattr_integrate(range, DW_AT_lower_bound) &&
+			!read_bound(range, DW_AT_lower_bound, &lower)) ||
+		    __builtin_sub_overflow(upper, lower, &number) ||
+		    __builtin_add_overflow(number, 1, &number))
+			return false;
+	}
+	*count = number < 0 ? 0 : (uint64_t)number;
+	return true;
+}
+
+/* The elements of ARRAY, which may have several dimensions. */
+static bool
+count_elements(Dwarf_Die *array, uint64_t *count)
+{
+	Dwarf_Die range;
+	uint64_t one;
+
+	*count = 1;
+	if (dwarf_hasattr(array, DW_AT_byte_stride) ||
+	    dwarf_hasattr(array, DW_AT_bit_stride) ||
+	    dwarf_child(array, &range) != 0)
+		return false;
+	do {
+		if (!count_range(&range, &one) ||
+		    __builtin_mul_overflow(*count, one, count))
+			return false;
+	} while (dwarf_siblingof(&range, &range) == 0);
+	return true;
+}
+
+/* True if libdw does not know where arrays begin in the unit of DIE. */
+static bool
+has_no_language(Dwarf_Die *die)
+{
+	Dwarf_Die unit;
+
+	return dwarf_diecu(die, &unit, NULL, NULL) != NULL &&
+	    dwarf_srclang(&unit) == -1;
+}
+
+/*
+ * The size of an array in a unit that has no language, as those in which dwz(1)
+ * puts what others share.
+ */
+static bool
+array_size(Dwarf_Die *die, uint64_t *size)
+{
+	Dwarf_Die array = *die;
+	uint64_t count, all = 1;
+	unsigned depth;
+
+	for (depth = 0; dwarf_tag(&array) == DW_TAG_array_type; depth++)
+		if (depth == ARRAYS_MAX || !has_no_language(&array) ||
+		    !count_elements(&array, &count) ||
+		    __builtin_mul_overflow(all, count, &all) ||
+		    !mu_entry_type(&array, &array))
+			return false;
+	return depth > 0 && dwarf_aggregate_size(&array, size) == 0 &&
+	    !__builtin_mul_overflow(*size, all, size);
+}
+
 bool
 mu_entry_size(Dwarf_Die *die, uint64_t *size)
 {
-	Dwarf_Word bytes;
-
-	if (dwarf_aggregate_size(die, &bytes) != 0 || bytes > SIZE_LIMIT)
-		return false;
-	*size = bytes;
-	return true;
+	return (dwarf_aggregate_size(die, size) == 0 ||
+		   array_size(die, size)) &&
+	    *size <= SIZE_LIMIT;
 }
 
 bool

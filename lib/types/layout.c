@@ -30,9 +30,9 @@ static void fill(
 static bool
 has_size(Dwarf_Die *die, size_t *size)
 {
-	Dwarf_Word bytes;
+	uint64_t bytes;
 
-	if (dwarf_aggregate_size(die, &bytes) != 0 || bytes > STRUCTURE_MAX)
+	if (!mu_entry_size(die, &bytes) || bytes > STRUCTURE_MAX)
 		return false;
 	*size = (size_t)bytes;
 	return true;
