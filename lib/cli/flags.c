@@ -14,6 +14,7 @@
 #define RETAINED 10     /* holders that are shown by default */
 #define RETAINED_MAX 1000
 #define WHY 3 /* blocks of a type that are shown by default */
+#define PROBABLY "probably "
 #define MAX_WRITERS 16
 
 /* take_KEY() reads an option that has another name there, into options->TO. */
@@ -253,7 +254,10 @@ is_address(const char *text, uintptr_t *address)
 	return true;
 }
 
-/* A type, after "N:" if so many of its blocks are wanted. */
+/*
+ * A type, after "N:" if so many of its blocks are wanted; or as reports have
+ * it, with "probably".
+ */
 static bool
 is_type(const char *text, const char **type, size_t *count)
 {
@@ -266,6 +270,8 @@ is_type(const char *text, const char **type, size_t *count)
 		!mu_token_number(token, RETAINED_MAX, &number) || number == 0))
 		return false;
 	*type = length > 0 ? text + length + 1 : text;
+	if (strncmp(*type, PROBABLY, sizeof(PROBABLY) - 1) == 0)
+		*type += sizeof(PROBABLY) - 1;
 	*count = (size_t)number;
 	return (*type)[0] != '\0';
 }

@@ -21,6 +21,7 @@
 #define NAMES ((size_t)1 << 17)       /* slots for names, a power of 2 */
 #define UNASKED UINT16_MAX            /* no type yet */
 #define GRAIN ((size_t)16)            /* sizes of malloc() differ by */
+#define ROW_NAME ((size_t)1024)       /* bytes of the name of a row */
 #define WORD sizeof(uintptr_t)
 #define HEAD (MU_PYTHON_BEFORE / WORD + 2) /* words, to the class */
 #define LARGER 16                          /* bytes by which malloc() exceeds */
@@ -220,18 +221,37 @@ count_row(size_t size, size_t stride)
 	return most & -round;
 }
 
+static void
+write_row(char name[ROW_NAME], const struct mu_live_type *type, size_t size)
+{
+	mu_type_row_name(name, ROW_NAME, type->name,
+	    type->elements > 0 ? type->elements
+			       : count_row(size, type->stride));
+}
+
 const char *
 mu_live_type_name(const struct mu_places *places,
     const struct mu_live_type *type, size_t size)
 {
-	char name[1024];
+	char name[ROW_NAME];
 
 	if (type->name == NULL || type->stride == 0)
 		return type->name;
-	mu_type_row_name(name, sizeof(name), type->name,
-	    type->elements > 0 ? type->elements
-			       : count_row(size, type->stride));
+	write_row(name, type, size);
 	return mu_places_keep(places, name);
+}
+
+bool
+mu_live_type_is_row(
+    const struct mu_live_type *type, size_t size, const char *wanted)
+{
+	char name[ROW_NAME];
+
+	write_row(name, type, size);
+	if (strcmp(name, wanted) == 0)
+		return true;
+	mu_type_row_name(name, sizeof(name), type->name, 0);
+	return strcmp(name, wanted) == 0;
 }
 
 static uint16_t

@@ -66,6 +66,13 @@ uint16_t mu_live_types_add(struct mu_live_types *live,
 const char *mu_live_type_name(const struct mu_places *places,
     const struct mu_live_type *type, size_t size);
 
+/*
+ * True if a block of SIZE bytes of TYPE, which is a row, has the name WANTED:
+ * "Session[10]", or "Session[]" of any length.
+ */
+bool mu_live_type_is_row(
+    const struct mu_live_type *type, size_t size, const char *wanted);
+
 /* The type of marked block NUMBER, which mu_live_types_find() has found. */
 static inline const struct mu_live_type *
 mu_live_type_of(const struct mu_live_types *live, uint32_t number)

@@ -129,14 +129,21 @@ choose_types(const struct mu_explaining *explaining)
 	return chosen;
 }
 
-/* Block NODE, if it is of a chosen type. */
+/* Block NODE, if it is of a chosen type, or of a row that has that name. */
 static bool
 is_chosen(const struct mu_explaining *explaining, const bool *chosen,
     uint32_t node, struct mu_block *block)
 {
-	return node < explaining->graph->num_blocks &&
-	    chosen[explaining->types.of[node]] &&
-	    mu_blocks_at(explaining->graph->blocks, node, block);
+	const struct mu_live_type *type;
+
+	if (node >= explaining->graph->num_blocks)
+		return false;
+	type = mu_live_type_of(&explaining->types, node);
+	return (chosen[explaining->types.of[node]] || type->stride > 0) &&
+	    mu_blocks_at(explaining->graph->blocks, node, block) &&
+	    (chosen[explaining->types.of[node]] ||
+		mu_live_type_is_row(type, mu_range_size(block->range),
+		    explaining->out->wanted.why_type));
 }
 
 static enum mu_status

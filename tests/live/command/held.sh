@@ -47,6 +47,15 @@ has "$work/text" "    variable other_one in victim_held (void*), +0x0"
 "$command" -q --why=1000 --max-pause=20s -p "$pid" >"$work/text" 2>"$err"
 has "$work/text" "no live block has this address"
 
+name='why a row'
+for row in 'probably session*[2000]' 'session*[2000]' 'session*[]'; do
+	"$command" -q --why="$row" --max-pause=20s -p "$pid" >"$work/text" 2>"$err"
+	has "$work/text" "Why ${row#probably } lives: 15.6 KiB in 1 reachable block;"
+	has "$work/text" "[2000], block of 15.6 KiB at $(word table | cut -c3-)"
+done
+"$command" -q --why='session*[1999]' --max-pause=20s -p "$pid" >"$work/text" 2>"$err"
+has "$work/text" "no reachable block has this type"
+
 name='in use'
 "$command" -q --in-use --max-pause=20s -p "$pid" >"$work/text" 2>"$err"
 has "$work/text" "2000  216 bytes"
