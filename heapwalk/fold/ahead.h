@@ -76,28 +76,38 @@ mu_ahead_targets(const struct mu_trees *trees, uint32_t tree,
 }
 
 /*
- * Before the components that TREE leads to are looked at, except for the trees
- * in the bits SKIP, which may be NULL. Call it for the tree that is 2 *
- * MU_AHEAD steps away with DESCRIBED false, and then again.
+ * Before the components that TREE leads to are looked at. Call it for the tree
+ * that is 2 * MU_AHEAD steps away with DESCRIBED false, and then again.
  */
 MU_AHEAD_INLINE void
-mu_ahead_edges(const struct mu_components *components, uint32_t tree,
-    const uint64_t *skip, bool described)
+mu_ahead_edges(
+    const struct mu_components *components, uint32_t tree, bool described)
 {
 	uint32_t targets[MU_AHEAD_EDGES], number;
 	unsigned count = mu_ahead_targets(&components->trees, tree, targets);
 
 	while (count-- > 0) {
-		if (skip != NULL && mu_bit(skip, targets[count]))
-			continue;
 		if (!described) {
 			__builtin_prefetch(&components->of[targets[count]]);
 			continue;
 		}
 		number = components->of[targets[count]];
 		mu_ahead_component(components, number);
-		if (components->paths != NULL)
-			__builtin_prefetch(&components->paths[number]);
+		__builtin_prefetch(&components->paths[number]);
+	}
+}
+
+/* Before what is in LIST is looked at. */
+MU_AHEAD_INLINE void
+mu_ahead_list(const struct mu_components *components, uint32_t list)
+{
+	const struct mu_lists *lists = &components->lists;
+	const uint32_t *at = &lists->targets[lists->first[list]];
+	const uint32_t *end = &lists->targets[lists->first[list + 1]];
+
+	for (; at < end; at++) {
+		mu_ahead_component(components, *at);
+		__builtin_prefetch(&components->paths[*at]);
 	}
 }
 
@@ -111,6 +121,13 @@ mu_ahead_visit(const struct mu_components *components, uint32_t i)
 	const struct mu_lost *lost = components->trees.lost;
 	const struct mu_component *one[5];
 
+	if (left <= MU_AHEAD)
+		return;
+	if (mu_lists_peeled(&components->lists, left - 1 - MU_AHEAD)) {
+		if (!components->all[i + MU_AHEAD].complete)
+			mu_ahead_list(components, left - 1 - MU_AHEAD);
+		return;
+	}
 	if (lost->cells == NULL || components->trees.of != NULL)
 		return;
 	for (far = 1; far < 5; far++) {
@@ -124,9 +141,9 @@ mu_ahead_visit(const struct mu_components *components, uint32_t i)
 	if (one[3] != NULL)
 		mu_ahead_cell(lost, one[3]->lowest);
 	if (one[2] != NULL)
-		mu_ahead_edges(components, one[2]->lowest, NULL, false);
+		mu_ahead_edges(components, one[2]->lowest, false);
 	if (one[1] != NULL)
-		mu_ahead_edges(components, one[1]->lowest, NULL, true);
+		mu_ahead_edges(components, one[1]->lowest, true);
 }
 
 #endif

@@ -53,6 +53,11 @@ add_size(void *ctx, uint32_t node, size_t size)
 		sum->least = size < sum->least ? size : sum->least;
 		sum->most = size > sum->most ? size : sum->most;
 	}
+	if (mu_components_counted(sum->components, number)) {
+		sum->components->all[number].bytes = size;
+		sum->all_bytes += size;
+		return;
+	}
 	if (number == sum->largest) {
 		sum->largest_bytes += size;
 		return;
@@ -101,11 +106,14 @@ sum_some(void *ctx, unsigned worker)
 static void
 count_blocks(struct mu_components *components)
 {
-	uint32_t node, num_blocks = components->trees.lost->num_blocks;
+	uint32_t node, num_blocks = components->trees.lost->num_blocks, number;
 
 	for (node = 0; node < num_blocks; node++) {
+		number = mu_component_of(components, node);
+		if (mu_components_counted(components, number))
+			continue;
 		mu_ahead_block(components, node);
-		components->all[mu_component_of(components, node)].count++;
+		components->all[number].count++;
 	}
 }
 
@@ -114,7 +122,9 @@ find_largest(const struct mu_components *components)
 {
 	uint32_t i, largest = 0;
 
-	for (i = 1; i < components->num_components; i++)
+	for (i = 1; i < components->num_components &&
+	     !mu_components_counted(components, i);
+	     i++)
 		if (components->all[i].count > components->all[largest].count)
 			largest = i;
 	return largest;

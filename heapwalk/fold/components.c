@@ -29,27 +29,98 @@ note_parent(struct mu_component *all, uint32_t parent, uint32_t child)
 	}
 }
 
-MU_AHEAD_INLINE void
-call_targets(const struct mu_components *components, const struct mu_scc *scc,
-    uint32_t tree, bool described)
-{
-	bool inside = scc->giant != NULL && mu_bit(scc->giant, tree);
+/*
+ * Edges that wait for memory: after AHEAD more of them the target is replaced
+ * by its component, and after as many again its parent is noted.
+ */
+struct noting {
+	struct mu_components *components;
+	uint32_t from[2 * MU_AHEAD], to[2 * MU_AHEAD];
+	uint32_t count; /* of all edges */
+};
 
-	if (!inside || !scc->ends)
-		mu_ahead_edges(
-		    components, tree, inside ? scc->giant : NULL, described);
+/* One step for the edges before the newest. */
+MU_AHEAD_INLINE void
+note_ahead(struct noting *noting)
+{
+	struct mu_components *components = noting->components;
+	uint32_t near = (noting->count - MU_AHEAD) % (2 * MU_AHEAD);
+	uint32_t last = noting->count % (2 * MU_AHEAD);
+
+	if (noting->count >= MU_AHEAD) {
+		noting->to[near] = components->of[noting->to[near]];
+		mu_ahead_component(components, noting->to[near]);
+	}
+	if (noting->count >= 2 * MU_AHEAD &&
+	    noting->from[last] != noting->to[last])
+		note_parent(
+		    components->all, noting->from[last], noting->to[last]);
 }
 
-/* Before the component of TREE is described, and those that it leads to. */
-MU_AHEAD_INLINE void
-call_ahead(const struct mu_components *components, const struct mu_scc *scc,
-    uint32_t tree)
+/* Component FROM leads to the tree TARGET. */
+static inline void
+note_edge(struct noting *noting, uint32_t from, uint32_t target)
 {
-	mu_ahead_described(components, tree);
-	if (components->trees.num_trees - tree <= 2 * MU_AHEAD)
+	uint32_t at = noting->count % (2 * MU_AHEAD);
+
+	note_ahead(noting);
+	__builtin_prefetch(&noting->components->of[target]);
+	noting->from[at] = from;
+	noting->to[at] = target;
+	noting->count++;
+}
+
+/* Note all that wait. */
+static void
+note_rest(struct noting *noting)
+{
+	uint32_t i;
+
+	for (i = 0; i < 2 * MU_AHEAD && noting->count > 0; i++)
+		note_edge(noting, noting->components->of[0], 0);
+}
+
+/* Describe the components that are listed, and replace listed trees by them. */
+static void
+find_listed(struct mu_components *components)
+{
+	const struct mu_lists *lists = &components->lists;
+	struct mu_component *all = components->all;
+	uint32_t number = components->num_components, i, at = 0, to;
+	uint32_t *targets = lists->targets, *of = components->of, tree;
+
+	for (i = 0; i < lists->count && !components->deadline->passed; i++) {
+		tree = lists->trees[i];
+		all[--number].lowest = mu_tree_head(&components->trees, tree);
+		all[number].count = mu_components_counted(components, number) &&
+		    tree < components->trees.lost->num_blocks;
+		mu_deadline_passed(components->deadline, 8);
+		for (; at < lists->first[i + 1]; at++) {
+			__builtin_prefetch(&of[targets[at + MU_LISTS_AHEAD]]);
+			mu_ahead_component(
+			    components, of[targets[at + MU_LISTS_AHEAD / 2]]);
+			to = targets[at] = of[targets[at]];
+			note_parent(all, number, to);
+		}
+	}
+}
+
+/* Note what TREE leads to, except for the giant component if it is in that. */
+static void
+note_tree(struct noting *noting, const struct mu_scc *scc, uint32_t tree)
+{
+	struct mu_components *components = noting->components;
+	const struct mu_trees *trees = &components->trees;
+	bool inside = scc->giant != NULL && mu_bit(scc->giant, tree);
+	uint32_t from = components->of[tree], target;
+	struct mu_tree_edges edges;
+
+	if ((inside && scc->ends) || mu_tree_first(trees, tree) == MU_NO_NODE)
 		return;
-	call_targets(components, scc, tree + 2 * MU_AHEAD, false);
-	call_targets(components, scc, tree + MU_AHEAD, true);
+	mu_tree_edges_open(&edges, trees, tree, components->deadline);
+	while (mu_tree_edges_next(&edges, &target))
+		if (!inside || !mu_bit(scc->giant, target))
+			note_edge(noting, from, target);
 }
 
 /*
@@ -60,36 +131,27 @@ find_parents(struct mu_components *components, const struct mu_scc *scc)
 {
 	const struct mu_trees *trees = &components->trees;
 	struct mu_component *all = components->all;
-	struct mu_tree_edges edges;
-	uint32_t tree, target, from, to;
-	bool inside;
+	struct noting noting = { .components = components };
+	uint32_t tree, from, listed;
 
 	for (from = 0; from < components->num_components; from++)
 		all[from] = (struct mu_component) {
 			.parent = MU_NO_PARENT, .complete = 1, .lowest = NO_TREE
 		};
-	for (tree = 0; tree < trees->num_trees; tree++) {
-		call_ahead(components, scc, tree);
+	find_listed(components);
+	listed = components->num_components - components->lists.count;
+	for (tree = 0; tree < trees->num_trees && listed > 0 &&
+	     !components->deadline->passed;
+	     tree++) {
 		from = components->of[tree];
+		if (from >= listed)
+			continue;
+		mu_ahead_described(components, tree);
 		if (all[from].lowest == NO_TREE)
 			all[from].lowest = mu_tree_head(trees, tree);
-		inside = scc->giant != NULL && mu_bit(scc->giant, tree);
-		if ((inside && scc->ends) ||
-		    mu_tree_first(trees, tree) == MU_NO_NODE)
-			continue;
-		mu_tree_edges_open(&edges, trees, tree, components->deadline);
-		while (mu_tree_edges_next(&edges, &target)) {
-			if (inside && mu_bit(scc->giant, target))
-				continue;
-			to = components->of[target];
-			if (from == to)
-				continue;
-			note_parent(all, from, to);
-			components->num_edges++;
-		}
-		if (components->deadline->passed)
-			return;
+		note_tree(&noting, scc, tree);
 	}
+	note_rest(&noting);
 }
 
 /*
@@ -218,6 +280,7 @@ describe(struct mu_components *components, const struct mu_scc *scc,
 
 	components->num_components = scc->num_components;
 	components->num_searched = scc->num_searched;
+	components->lists = scc->lists;
 	components->all = mu_arena_alloc_table(
 	    arena, components->num_components, sizeof(*components->all));
 	if (components->all == NULL)
@@ -234,7 +297,9 @@ describe(struct mu_components *components, const struct mu_scc *scc,
 		return MU_ERR_TIMEOUT;
 	add_up_private(components);
 	sum_giant(components, scc);
-	if (scc->spare[1].count >= components->num_components)
+	if (components->lists.first != NULL)
+		components->pending = components->lists.trees;
+	else if (scc->spare[1].count >= components->num_components)
 		components->pending = scc->spare[1].room;
 	return link_trees(components, scc, arena);
 }

@@ -14,6 +14,7 @@
 #ifndef HEAPWALK_FOLD_COMPONENTS_H
 #define HEAPWALK_FOLD_COMPONENTS_H
 
+#include "heapwalk/fold/lists.h"
 #include "heapwalk/fold/trees.h"
 
 #define MU_NO_PARENT 0x7fffffffu /* no component leads to it: an owner */
@@ -104,12 +105,8 @@ struct mu_components {
 	struct mu_path *paths; /* one each; NULL: all are complete, or the sums
 				  are not known yet */
 
-	/*
-	 * What components lead to (heapwalk/fold/targets.h): component I to
-	 * LISTED[LISTS[I]] up to LISTED[LISTS[I + 1]]. NULL: not listed (yet).
-	 */
-	uint32_t *lists, *listed;
-	size_t num_edges; /* from one component to another one */
+	struct mu_lists lists;
+	bool listed; /* all components but the hub */
 
 	size_t bytes;       /* of all blocks */
 	size_t least, most; /* sizes of the first blocks of owners */
@@ -117,8 +114,12 @@ struct mu_components {
 	/* Owners that are not complete, by number. */
 	struct mu_retained *retained;
 	uint32_t num_retained;
+	size_t num_owners; /* after mu_components_sum_retained(), of all */
 
-	/* Room for all components, if some are not complete. */
+	/*
+	 * Room for all components, if some are not complete: that of
+	 * lists.trees, if there is such.
+	 */
 	uint32_t *pending;
 	uint32_t num_pending, num_deferred;
 	struct mu_deadline *deadline;
@@ -148,18 +149,6 @@ mu_components_next(const struct mu_components *components, uint32_t component)
 	return next & MU_PATH_SLOT ? MU_NO_COMPONENT : next - 1;
 }
 
-/* The number of owners. */
-static inline size_t
-mu_components_owners(const struct mu_components *components)
-{
-	size_t count = 0;
-	uint32_t i;
-
-	for (i = 0; i < components->num_components; i++)
-		count += components->all[i].parent == MU_NO_PARENT;
-	return count;
-}
-
 /* No component is visited. */
 static inline void
 mu_components_unvisit(struct mu_components *components)
@@ -168,6 +157,14 @@ mu_components_unvisit(struct mu_components *components)
 
 	for (i = 0; i < components->num_components; i++)
 		components->all[i].visitor = 0;
+}
+
+/* True if NUMBER is one node, and was counted when it was described. */
+static inline bool
+mu_components_counted(const struct mu_components *components, uint32_t number)
+{
+	return components->trees.of == NULL &&
+	    number >= components->num_components - components->lists.count;
 }
 
 /* The tree after TREE in the ring of component NUMBER. */

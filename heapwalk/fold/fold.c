@@ -160,8 +160,7 @@ choose_owners(struct owners *owners, size_t limit, struct mu_arena *arena)
 {
 	const struct mu_components *components = owners->components;
 	struct mu_top_n *top = &owners->top;
-	size_t num_owners =
-	    mu_components_owners(components) + lost_of(owners)->num_alone;
+	size_t num_owners = components->num_owners + lost_of(owners)->num_alone;
 	uint32_t i;
 
 	if (!mu_top_n_open(top, limit < num_owners ? limit : num_owners, arena))

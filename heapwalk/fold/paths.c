@@ -21,7 +21,7 @@ struct paths {
 	struct mu_components *components;
 	struct mu_path *of;
 	struct mu_jump *jumps;
-	struct mu_target_lists lists;
+	uint32_t end; /* of the next list of what was peeled */
 };
 
 /*
@@ -148,22 +148,41 @@ add_tip(const struct paths *paths, struct tips *tips, uint32_t number)
 	return true;
 }
 
-/* Look at what NUMBER leads to, and list it. */
+/* Look at TO, which a component leads to, and list it. */
+static inline void
+look_at(struct paths *paths, struct tips *tips, uint32_t to)
+{
+	const struct mu_components *components = paths->components;
+	struct mu_lists *lists = &paths->components->lists;
+
+	if (lists->first != NULL)
+		lists->targets[--lists->end] = to;
+	mu_bound_add(&tips->bound, &paths->of[to].bound);
+	tips->unknown = tips->unknown ||
+	    (!is_root(components, to) && paths->of[to].next == 0) ||
+	    !add_tip(paths, tips, to);
+}
+
+/* Look at what NUMBER leads to. */
 static void
 find_tips(struct paths *paths, struct tips *tips, uint32_t number)
 {
 	const struct mu_components *components = paths->components;
+	const struct mu_lists *lists = &components->lists;
+	uint32_t list = components->num_components - 1 - number, to, at;
 	struct mu_targets targets;
-	uint32_t to;
 
 	*tips = (struct tips) { .bound = mu_bound_alone(components, number) };
-	mu_targets_find(&targets, components, number);
-	while (mu_targets_find_next(&targets, &to)) {
-		mu_target_lists_add(&paths->lists, to);
-		mu_bound_add(&tips->bound, &paths->of[to].bound);
-		tips->unknown = tips->unknown ||
-		    (!is_root(components, to) && paths->of[to].next == 0) ||
-		    !add_tip(paths, tips, to);
+	if (mu_lists_peeled(lists, list)) {
+		for (at = paths->end; at > lists->first[list];) {
+			to = lists->targets[--at];
+			if (!mu_component_private(&components->all[to]))
+				look_at(paths, tips, to);
+		}
+	} else {
+		mu_targets_find(&targets, components, number);
+		while (mu_targets_find_next(&targets, &to))
+			look_at(paths, tips, to);
 	}
 	if (tips->unknown || components->deadline->passed)
 		tips->count = 0;
@@ -269,24 +288,39 @@ find_path(struct paths *paths, uint32_t number)
 		add_owner(paths, number, &tips);
 }
 
-void
-mu_paths_find(struct mu_components *components, struct mu_arena *arena)
+/* Find the path of NUMBER, and complete its list. */
+static void
+find_next(struct paths *paths, uint32_t number)
 {
-	struct paths paths = { components, components->paths, components->jumps,
-		{ .count = 0 } };
-	uint32_t i;
+	struct mu_components *components = paths->components;
+	struct mu_lists *lists = &components->lists;
+	uint32_t list = components->num_components - 1 - number, first;
 
-	mu_target_lists_open(&paths.lists, components, arena);
-	for (i = 0;
-	     i < components->num_components && !components->deadline->passed;
-	     i++) {
-		mu_ahead_visit(components, i);
-		mu_target_lists_begin(&paths.lists, i);
-		find_path(&paths, i);
-	}
-	if (i < components->num_components)
+	if (lists->first == NULL) {
+		find_path(paths, number);
 		return;
-	mu_target_lists_begin(&paths.lists, i);
-	components->lists = paths.lists.lists;
-	components->listed = paths.lists.listed;
+	}
+	first = lists->first[list];
+	find_path(paths, number);
+	lists->first[list] = lists->end;
+	if (mu_lists_peeled(lists, list))
+		paths->end = first;
+}
+
+void
+mu_paths_find(struct mu_components *components)
+{
+	struct mu_lists *lists = &components->lists;
+	struct paths paths = { components, components->paths, components->jumps,
+		lists->end };
+	uint32_t count = components->num_components, i;
+
+	lists->end = lists->num_targets;
+	if (lists->first != NULL)
+		lists->first[count] = lists->end;
+	for (i = 0; i < count && !components->deadline->passed; i++) {
+		mu_ahead_visit(components, i);
+		find_next(&paths, i);
+	}
+	components->listed = lists->first != NULL && i == count;
 }

@@ -14,7 +14,8 @@
 
 /*
  * Of the tree so many steps from the head of the ring, the cell is called for,
- * then the edges, then the ways of its targets. FAR trees stay in the ring.
+ * then the edges; then these are listed, and the ways of its targets are called
+ * for. FAR trees stay in the ring.
  */
 #define FAR 48u
 #define NEAR 32u
@@ -44,6 +45,7 @@ static inline void
 add_way(struct mu_peel *peel, uint32_t target)
 {
 	peel->ways[target] += peel->ways[target] < MANY;
+	peel->num_edges++;
 }
 
 /* A tree for which the ring has no room is found by a later sweep. */
@@ -74,8 +76,6 @@ call_ahead(const struct mu_peel *peel)
 {
 	const struct mu_lost *lost = peel->trees->lost;
 	uint32_t far = tree_ahead(peel, FAR), near = tree_ahead(peel, NEAR);
-	uint32_t next = tree_ahead(peel, NEXT), targets[MU_AHEAD_EDGES];
-	unsigned count;
 
 	if (peel->trees->of != NULL || lost->cells == NULL)
 		return;
@@ -85,11 +85,45 @@ call_ahead(const struct mu_peel *peel)
 	}
 	if (near != MU_NO_NODE)
 		mu_ahead_cell(lost, near);
-	if (next == MU_NO_NODE)
+}
+
+static inline void
+add_to_list(struct mu_peel *peel, uint32_t target)
+{
+	__builtin_prefetch(&peel->ways[target], 1);
+	peel->lists->targets[peel->lists->end++] = target;
+}
+
+/* List what the next trees in the ring lead to, and call for its ways. */
+static inline void
+list_ahead(struct mu_peel *peel)
+{
+	uint32_t tree, end = peel->head + NEXT;
+
+	for (; peel->listed != peel->tail && peel->listed != end;
+	     peel->listed++) {
+		tree = peel->ring[peel->listed % MU_PEEL_RING];
+		mu_lists_begin(peel->lists, tree);
+		each_target(peel, tree, add_to_list);
+	}
+	peel->lists->first[peel->lists->count] = peel->lists->end;
+}
+
+/* The next tree was peeled: its targets have one way less. */
+static inline void
+remove_ways(struct mu_peel *peel, uint32_t tree)
+{
+	const struct mu_lists *lists = peel->lists;
+	uint32_t list = peel->trees->num_trees - peel->left;
+	const uint32_t *at, *end;
+
+	if (lists->first == NULL) {
+		each_target(peel, tree, remove_way);
 		return;
-	count = mu_ahead_targets(peel->trees, next, targets);
-	while (count-- > 0)
-		__builtin_prefetch(&peel->ways[targets[count]], 1);
+	}
+	at = &lists->targets[lists->first[list]];
+	for (end = &lists->targets[lists->first[list + 1]]; at < end; at++)
+		remove_way(peel, *at);
 }
 
 /* Peel trees until LEFT are in the ring. */
@@ -101,10 +135,12 @@ peel_down_to(struct mu_peel *peel, uint32_t left)
 	while (peel->tail - peel->head > left &&
 	    !mu_deadline_passed(peel->deadline, 8)) {
 		call_ahead(peel);
+		if (peel->lists->first != NULL)
+			list_ahead(peel);
 		tree = peel->ring[peel->head++ % MU_PEEL_RING];
 		peel->of[tree] = peel->next--;
+		remove_ways(peel, tree);
 		peel->left--;
-		each_target(peel, tree, remove_way);
 	}
 }
 
@@ -164,7 +200,12 @@ mu_peel_open(
 			break;
 		each_target(peel, tree, add_way);
 	}
-	return peel->deadline->passed ? MU_ERR_TIMEOUT : MU_OK;
+	if (peel->deadline->passed)
+		return MU_ERR_TIMEOUT;
+	if (!trees->lost->graph->reads)
+		mu_lists_open(
+		    peel->lists, trees->num_trees, peel->num_edges, arena);
+	return MU_OK;
 }
 
 void

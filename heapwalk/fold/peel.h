@@ -8,6 +8,7 @@
 #ifndef HEAPWALK_FOLD_PEEL_H
 #define HEAPWALK_FOLD_PEEL_H
 
+#include "heapwalk/fold/lists.h"
 #include "heapwalk/fold/trees.h"
 
 #define MU_PEEL_RING 256u /* trees; a power of 2 */
@@ -19,12 +20,15 @@ struct mu_peel {
 			*/
 	uint32_t next; /* number; one less for each, edges lead to lower ones */
 	uint32_t left; /* trees */
+	size_t num_edges; /* between trees */
+	struct mu_lists *lists;
 	uint32_t ring[MU_PEEL_RING], head, tail; /* trees to peel; counts */
+	uint32_t listed; /* the same: trees whose targets are listed */
 	struct mu_deadline *deadline;
 };
 
 /*
- * PEEL->of, next and deadline are set, the rest is 0. MU_ERR_NO_MEMORY;
+ * PEEL->of, next, lists and deadline are set, the rest is 0. MU_ERR_NO_MEMORY;
  * MU_ERR_TIMEOUT.
  */
 enum mu_status mu_peel_open(

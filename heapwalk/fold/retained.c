@@ -19,27 +19,34 @@
 #include "heapwalk/fold/top_n.h"
 
 /*
- * The shared component that most edges lead to and that is not a tree, unless
- * there is a giant one.
+ * Count the owners, and those that are not complete, which is returned. *HUB is
+ * the shared component that most edges lead to and that is not a tree. No
+ * component is visited any more.
  */
-static uint32_t
-find_hub(const struct mu_components *components)
+static size_t
+look_at_all(struct mu_components *components, uint32_t *hub)
 {
-	const struct mu_component *component;
 	uint64_t score, best = 0;
-	uint32_t i, hub = MU_NO_HUB;
+	struct mu_component *one;
+	size_t num_open = 0;
+	uint32_t i;
 
+	*hub = MU_NO_HUB;
 	for (i = 0; i < components->num_components; i++) {
-		component = &components->all[i];
-		if (component->complete || component->parent != MU_MANY_PARENT)
-			continue;
-		score = (uint64_t)component->visitor * component->count;
-		if (score > best) {
+		one = &components->all[i];
+		score = (uint64_t)one->visitor * one->count;
+		one->visitor = 0;
+		if (one->parent == MU_NO_PARENT) {
+			components->num_owners++;
+			num_open += !one->complete;
+		}
+		if (one->parent == MU_MANY_PARENT && !one->complete &&
+		    score > best) {
 			best = score;
-			hub = i;
+			*hub = i;
 		}
 	}
-	return hub;
+	return num_open;
 }
 
 static void
@@ -56,19 +63,6 @@ sum_hub(struct mu_components *components, uint32_t hub)
 	mu_sources_sum(&sources);
 	components->all[hub].below_hub = false;
 	components->hub = hub;
-}
-
-/* The number of owners that are not complete. */
-static size_t
-count_open(const struct mu_components *components)
-{
-	size_t count = 0;
-	uint32_t i;
-
-	for (i = 0; i < components->num_components; i++)
-		count += components->all[i].parent == MU_NO_PARENT &&
-		    !components->all[i].complete;
-	return count;
 }
 
 static bool
@@ -97,17 +91,16 @@ enum mu_status
 mu_components_sum_retained(
     struct mu_components *components, struct mu_arena *arena)
 {
-	uint32_t hub =
-	    components->hub == MU_NO_HUB ? find_hub(components) : MU_NO_HUB;
-	size_t count = count_open(components);
+	uint32_t hub;
+	size_t count = look_at_all(components, &hub);
 
-	mu_components_unvisit(components);
 	if (count == 0)
 		return MU_OK;
 	if (!make_room(components, count, arena))
 		return MU_ERR_NO_MEMORY;
-	sum_hub(components, hub);
-	mu_paths_find(components, arena);
+	if (components->hub == MU_NO_HUB)
+		sum_hub(components, hub);
+	mu_paths_find(components);
 	return MU_OK;
 }
 
@@ -221,7 +214,7 @@ mu_components_sum_owners(
 		return MU_OK;
 	memset(components->reach, 0,
 	    components->num_components * sizeof(*components->reach));
-	if (limit < mu_components_owners(components))
+	if (limit < components->num_owners)
 		return sum_largest(components, limit, arena);
 	sum_all(components);
 	return MU_OK;

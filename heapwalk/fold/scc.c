@@ -297,7 +297,7 @@ mu_scc_find(struct mu_scc *scc, const struct mu_trees *trees, uint32_t *of,
 	struct search search = { .trees = trees,
 		.deadline = deadline,
 		.of = of,
-		.peel.left = trees->num_trees };
+		.peel = { .left = trees->num_trees, .lists = &scc->lists } };
 	enum mu_status status = MU_OK;
 
 	*scc = (struct mu_scc) { .giant_lowest = MU_NO_NODE };

@@ -8,6 +8,7 @@
 #ifndef HEAPWALK_FOLD_SCC_H
 #define HEAPWALK_FOLD_SCC_H
 
+#include "heapwalk/fold/lists.h"
 #include "heapwalk/fold/trees.h"
 
 struct mu_scc {
@@ -20,6 +21,8 @@ struct mu_scc {
 				  of BELOW belong to; or MU_NO_NODE */
 	uint32_t giant_number; /* of its component */
 	bool ends;             /* it leads to nothing else */
+	struct mu_lists lists; /* of trees that trees which were peeled lead to
+				*/
 
 	/* Two pieces of memory that are free again, with room for COUNT. */
 	struct {

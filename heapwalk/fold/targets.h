@@ -3,8 +3,9 @@
  * each edge.
  *
  * To find them by the edges waits for a cell, its targets and their components.
- * While paths are found (heapwalk/fold/paths.c) they are listed in the order of
- * numbers, except for those of the hub, which are hardly needed.
+ * If some were peeled they are all listed once paths are found
+ * (heapwalk/fold/lists.h), except for those of the hub, which are hardly
+ * needed.
  */
 #ifndef HEAPWALK_FOLD_TARGETS_H
 #define HEAPWALK_FOLD_TARGETS_H
@@ -64,15 +65,16 @@ static inline void
 mu_targets_open(struct mu_targets *targets,
     const struct mu_components *components, uint32_t number)
 {
-	const uint32_t *lists = components->lists;
+	const struct mu_lists *lists = &components->lists;
+	uint32_t list = components->num_components - 1 - number;
 
-	if (lists == NULL || number == components->hub) {
+	if (!components->listed || number == components->hub) {
 		mu_targets_find(targets, components, number);
 		return;
 	}
 	targets->listed = true;
-	targets->at = &components->listed[lists[number]];
-	targets->end = &components->listed[lists[number + 1]];
+	targets->at = &lists->targets[lists->first[list]];
+	targets->end = &lists->targets[lists->first[list + 1]];
 	mu_deadline_passed(
 	    components->deadline, 8 + (size_t)(targets->end - targets->at));
 }
@@ -87,39 +89,6 @@ mu_targets_next(struct mu_targets *targets, uint32_t *to)
 		return false;
 	*to = *targets->at++;
 	return true;
-}
-
-/* Lists that are made: as in struct mu_components. */
-struct mu_target_lists {
-	uint32_t *lists, *listed; /* or NULL */
-	uint32_t count;
-};
-
-/*
- * Make room for all components. There are no lists if that takes much of what
- * is left of ARENA, or if edges are read from the image, as memory is then
- * short.
- */
-void mu_target_lists_open(struct mu_target_lists *lists,
-    const struct mu_components *components, struct mu_arena *arena);
-
-/*
- * The targets of component NUMBER follow: all components in turn, and then one
- * more number.
- */
-static inline void
-mu_target_lists_begin(struct mu_target_lists *lists, uint32_t number)
-{
-	if (lists->lists != NULL)
-		lists->lists[number] = lists->count;
-}
-
-/* Component TO is one of them. */
-static inline void
-mu_target_lists_add(struct mu_target_lists *lists, uint32_t to)
-{
-	if (lists->lists != NULL)
-		lists->listed[lists->count++] = to;
 }
 
 #endif

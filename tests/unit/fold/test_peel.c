@@ -1,4 +1,7 @@
-/* What is peeled: in an order against the edges, and most of what can be. */
+/*
+ * What is peeled: in an order against the edges, and most of what can be; it is
+ * listed with what it leads to.
+ */
 #include "heapwalk/fold/peel.h"
 #include "tests/support/graph/folding.h"
 #include "tests/support/suite.h"
@@ -8,6 +11,7 @@
 
 static void **nodes[NODES];
 static uint32_t of[NODES];
+static struct mu_lists lists;
 
 /* Each node leads to others, EDGES hundredths on the average. */
 static void
@@ -53,6 +57,27 @@ expect_order(const struct mu_trees *trees, struct mu_deadline *deadline)
 	}
 }
 
+/* What was peeled is listed in that order, and what each tree leads to. */
+static void
+expect_lists(const struct mu_peel *peel)
+{
+	const struct mu_trees *trees = peel->trees;
+	struct mu_tree_edges edges;
+	uint32_t i, at, target;
+
+	ck_assert_uint_eq(lists.count, trees->num_trees - peel->left);
+	for (i = 0; i < lists.count; i++) {
+		ck_assert_uint_eq(of[lists.trees[i]], FIRST - i);
+		at = lists.first[i];
+		mu_tree_edges_open(
+		    &edges, trees, lists.trees[i], peel->deadline);
+		for (; mu_tree_edges_next(&edges, &target); at++)
+			ck_assert_uint_eq(lists.targets[at], target);
+		ck_assert_uint_eq(lists.first[i + 1], at);
+	}
+	ck_assert_uint_le(lists.end, lists.num_targets);
+}
+
 static size_t
 count_left(const struct mu_peel *peel)
 {
@@ -72,11 +97,13 @@ peel_all(
     struct mu_peel *peel, struct mu_trees *trees, struct mu_deadline *deadline)
 {
 	memset(of, 0, sizeof(of));
-	*peel =
-	    (struct mu_peel) { .of = of, .next = FIRST, .deadline = deadline };
+	*peel = (struct mu_peel) {
+		.of = of, .next = FIRST, .lists = &lists, .deadline = deadline
+	};
 	ck_assert_int_eq(mu_peel_open(peel, trees, &folding_heap.arena), MU_OK);
 	mu_peel(peel);
 	expect_order(trees, deadline);
+	expect_lists(peel);
 }
 
 /*

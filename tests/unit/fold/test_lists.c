@@ -1,18 +1,11 @@
 /* Lists of what components lead to: they take none of the last memory. */
-#include "heapwalk/fold/targets.h"
+#include "heapwalk/fold/lists.h"
 #include "tests/support/suite.h"
 
 #define PIECE ((size_t)256 << 10) /* of an arena */
 
-static uint32_t cells[1];
-static struct mu_graph graph;
-static struct mu_lost lost = { .graph = &graph, .cells = cells };
-static struct mu_components components = {
-	.trees = { .lost = &lost }, .num_components = 1, .num_edges = 1
-};
-
 static void
-open_lists(struct mu_target_lists *lists, size_t left, size_t *refused)
+open_lists(struct mu_lists *lists, size_t left, size_t *refused)
 {
 	struct mu_arena arena;
 	size_t used;
@@ -21,7 +14,7 @@ open_lists(struct mu_target_lists *lists, size_t left, size_t *refused)
 	ck_assert_ptr_nonnull(mu_arena_alloc(&arena, PIECE - 32, 1));
 	used = arena.used;
 	arena.limit = used + left;
-	mu_target_lists_open(lists, &components, &arena);
+	mu_lists_open(lists, 1, 1, &arena);
 	*refused = arena.refused;
 	mu_arena_close(&arena);
 }
@@ -29,17 +22,17 @@ open_lists(struct mu_target_lists *lists, size_t left, size_t *refused)
 /* Who has memory for all else is not told that there is too little. */
 TEST(no_room)
 {
-	struct mu_target_lists lists;
+	struct mu_lists lists;
 	size_t refused;
 
 	open_lists(&lists, PIECE, &refused);
-	ck_assert_ptr_nonnull(lists.lists);
+	ck_assert_ptr_nonnull(lists.first);
 	ck_assert_uint_eq(refused, 0);
 	open_lists(&lists, 1000, &refused);
-	ck_assert_ptr_null(lists.lists);
+	ck_assert_ptr_null(lists.first);
 	ck_assert_uint_eq(refused, 0);
 	open_lists(&lists, 0, &refused);
-	ck_assert_ptr_null(lists.lists);
+	ck_assert_ptr_null(lists.first);
 	ck_assert_uint_eq(refused, 0);
 }
 
