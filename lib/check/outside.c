@@ -75,7 +75,7 @@ write_core(const struct outside *outside, struct mu_check_look *look)
 
 /*
  * What is wrong with the image is asked for only if something is lost in it, as
- * it may be for a search with other options.
+ * it may be for a search with other options, or without a second look.
  */
 static void
 end_core(const struct mu_check_look *look)
@@ -89,9 +89,9 @@ end_core(const struct mu_check_look *look)
 		    look->why.text);
 	else if (look->analysis.search.leaks.num_leaks == 0)
 		mu_why(&doubt, MU_PARTIAL,
-		    "nothing was lost in the look that wrote this core, so it"
-		    " did not check what is missing here" MU_CURE
-		    "write one with the same options");
+		    "nothing was lost in the look that wrote this core, by its"
+		    " options or because a second moment showed it: some of"
+		    " these may be in use");
 	else if (look->status == MU_OK)
 		doubt = (struct mu_why) { .text = "" };
 	mu_core_out_end(look->check->core_out, &doubt);
