@@ -303,11 +303,37 @@ is_curable(const struct mu_snapshot_core *core)
 	return false;
 }
 
+/*
+ * gdb's gcore writes zeros for a whole mapping if it cannot read a page of it:
+ * a guard page, which is part of each thread's stack since glibc 2.42
+ * (MADV_GUARD_INSTALL). In memory no thread pointer leads to zeros.
+ */
+static size_t
+count_zeroed(
+    const struct mu_snapshot *snap, const struct mu_snapshot_core *core)
+{
+	const struct mu_mapping *mapping;
+	size_t i, count = 0;
+	uintptr_t word;
+
+	for (i = 0; i < snap->num_threads; i++) {
+		mapping = mu_snapshot_mapping(snap, snap->threads[i].tp);
+		count += mapping != NULL &&
+		    core->parts[mapping - snap->mappings].source ==
+			MU_CORE_DUMPED &&
+		    mu_snapshot_word(snap, snap->threads[i].tp, &word) &&
+		    word == 0;
+	}
+	return count;
+}
+
 static enum mu_status
-conclude(const struct mu_snapshot_core *core, struct mu_why *why)
+conclude(const struct mu_snapshot *snap, const struct mu_snapshot_core *core,
+    struct mu_why *why)
 {
 	char words[sizeof(why->text)] = "";
 	struct mu_text text = { words, sizeof(words), 0 };
+	size_t zeroed = count_zeroed(snap, core);
 
 	if (core->file.cut > 0)
 		return mu_why(why, MU_PARTIAL,
@@ -318,6 +344,12 @@ conclude(const struct mu_snapshot_core *core, struct mu_why *why)
 		return mu_why(why, MU_PARTIAL,
 		    "the compressed core is damaged: leaks can be wrong or "
 		    "missing");
+	if (zeroed > 0)
+		return mu_why(why, MU_PARTIAL,
+		    "the core has zeros for the memory of %zu thread%s, which"
+		    " gdb could not read: what only they refer to looks"
+		    " lost" MU_CURE "write it with --core-out",
+		    zeroed, zeroed == 1 ? "" : "s");
 	if (core->num_gaps == 0)
 		return MU_OK;
 	add_names(&text, core);
@@ -386,7 +418,7 @@ mu_snapshot_core_fill(struct mu_snapshot *snap, struct mu_snapshot_core *core,
 		status = list_lacks(snap, core, arena, why);
 	if (status != MU_OK)
 		return status;
-	return conclude(core, why);
+	return conclude(snap, core, why);
 }
 
 enum mu_status

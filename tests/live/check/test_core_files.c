@@ -464,6 +464,51 @@ TEST(cut_short)
 	stop();
 }
 
+/* Overwrite the memory of the last thread. */
+static void
+zero_thread(void)
+{
+	struct mu_snapshot snap;
+	struct mu_snapshot_core core;
+	const struct mu_core_segment *segment;
+	struct mu_arena arena;
+	char *zeros;
+	uintptr_t tp;
+	int file = open(path, O_WRONLY);
+
+	mu_arena_open(&arena, (size_t)1 << 30);
+	ck_assert_int_eq(
+	    mu_snapshot_core_open(&snap, &core, path, &usual, &arena, NULL),
+	    MU_OK);
+	tp = snap.threads[snap.num_threads - 1].tp;
+	segment = core.file.segments;
+	while (!mu_range_has(segment->range, tp))
+		segment++;
+	zeros = calloc(1, segment->dumped);
+	ck_assert_int_eq(
+	    pwrite(file, zeros, segment->dumped, (off_t)segment->offset),
+	    (ssize_t)segment->dumped);
+	free(zeros);
+	close(file);
+	mu_snapshot_core_close(&core);
+	mu_arena_close(&arena);
+}
+
+/* gdb does that if it cannot read one of its pages. */
+TEST(without_a_stack)
+{
+	struct core_answer answer;
+
+	start("4");
+	if (core_by_kernel(&victim, path)) {
+		zero_thread();
+		core_ask(&answer, path, &usual, NULL);
+		core_show(path, &answer);
+		ck_assert_int_eq(answer.opened, MU_PARTIAL);
+	}
+	stop();
+}
+
 /* On another machine without the files only the release of glibc is unknown. */
 TEST(without_files)
 {

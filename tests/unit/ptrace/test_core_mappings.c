@@ -22,9 +22,12 @@ static struct mu_snapshot_core core;
 static struct mu_arena arena;
 static struct mu_why why;
 
-/* The first page of a library whose file is not available. */
+/*
+ * The first page of a library whose file is not available, and the word to
+ * which a thread pointer leads.
+ */
 static char elf_page[MADE_PAGE] = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3,
-	ELFCLASS64, ELFDATA2LSB, EV_CURRENT };
+	ELFCLASS64, ELFDATA2LSB, EV_CURRENT, [0x700] = 1 };
 
 static const uintptr_t rows[][3] = {
 	{ PROGRAM, PROGRAM + PAGES(2), 0 },
