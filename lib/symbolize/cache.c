@@ -11,7 +11,7 @@
 #include "mu/regular_file.h"
 
 #define FOLDER "memunreachable"
-#define MAGIC "mu types 3\n" /* another number: another form, or meaning */
+#define MAGIC "mu types 4\n" /* another number: another form, or meaning */
 #define SUFFIX ".types-1"    /* so that releases do not replace the other's */
 #define KEPT 64              /* files */
 

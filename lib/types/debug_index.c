@@ -374,6 +374,9 @@ index_scope(struct mu_debug_index *index, Dwarf_Die *scope, uint32_t around,
 		case DW_TAG_variable:
 			add_variable(index, &die);
 			break;
+		case DW_TAG_imported_unit:
+			mu_debug_import(index, &die);
+			break;
 		case DW_TAG_member:
 		case DW_TAG_inheritance:
 			add_beginning(

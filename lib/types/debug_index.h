@@ -63,7 +63,7 @@ struct mu_debug_index {
 	bool asked;      /* it was made */
 	bool failed;     /* it is not complete */
 	bool late;       /* because there was no time */
-	bool incomplete; /* a file of a split unit was not found */
+	bool incomplete; /* a file of a split unit, or dwz's, was not found */
 	bool deep;       /* variables of functions are there, too */
 	uint64_t deadline_ns;
 	unsigned seen;
@@ -92,6 +92,10 @@ struct mu_debug_index {
 	Dwarf *dwarf;
 	Dwarf **split; /* of each skeleton; NULL: not opened */
 	size_t num_split;
+	mu_die_ref *imports; /* units of dwz's file that others import */
+	size_t num_imports, max_imports;
+	uint32_t *import_slots; /* by ref: 1 + index; a power of 2 */
+	size_t num_import_slots;
 	bool type_unit;      /* the current one has one type */
 	Dwarf_CU *last_unit; /* whose references begin at LAST_BASE */
 	mu_die_ref last_base;
@@ -118,9 +122,13 @@ mu_die_ref mu_die_ref_of(struct mu_debug_index *index, Dwarf_Die *die);
 bool mu_debug_entry(
     struct mu_debug_index *index, mu_die_ref ref, Dwarf_Die *die);
 
+/* Note that the unit that DIE imports, if it is in dwz's file, is wanted. */
+void mu_debug_import(struct mu_debug_index *index, Dwarf_Die *die);
+
 /*
  * Call VISIT with the entry of each unit, and that of what is left of it here
- * if it is split; otherwise both are the same.
+ * if it is split; otherwise both are the same. At last with those of dwz's file
+ * that VISIT has noted as imported.
  */
 void mu_debug_units(struct mu_debug_index *index,
     void (*visit)(

@@ -14,6 +14,8 @@
 #define SPLIT_TYPES ((mu_die_ref)1 << 49)
 #define NUMBER_SHIFT 32
 #define NUMBERS ((size_t)1 << 17)
+#define FIRST_IMPORTS ((size_t)1 << 8) /* slots */
+#define IMPORTS_MAX ((size_t)1 << 22)
 
 enum { IN_INFO, IN_TYPES, IN_SHARED, IN_SPLIT };
 
@@ -147,6 +149,98 @@ visit_split(struct mu_debug_index *index, Dwarf_Die *here, Dwarf_Die *unit,
 		visit(index, &die, at == unit->cu ? here : &die);
 }
 
+static uint32_t *
+import_slot(const struct mu_debug_index *index, mu_die_ref ref)
+{
+	const size_t most = index->num_import_slots - 1;
+	size_t at = (size_t)(ref * 0x9e3779b97f4a7c15u >> 32) & most;
+
+	while (index->import_slots[at] != 0 &&
+	    index->imports[index->import_slots[at] - 1] != ref)
+		at = (at + 1) & most;
+	return &index->import_slots[at];
+}
+
+/* At least half of the slots are free. */
+static bool
+make_import_slots(struct mu_debug_index *index)
+{
+	size_t i, num = index->num_import_slots * 2;
+	uint32_t *slots;
+
+	if (index->num_imports < index->num_import_slots / 2)
+		return true;
+	if (num == 0)
+		num = FIRST_IMPORTS;
+	slots = calloc(num, sizeof(*slots));
+	if (slots == NULL)
+		return false;
+	free(index->import_slots);
+	index->import_slots = slots;
+	index->num_import_slots = num;
+	for (i = 0; i < index->num_imports; i++)
+		*import_slot(index, index->imports[i]) = (uint32_t)(1 + i);
+	return true;
+}
+
+/* Units of the module's own file are visited in any case. */
+void
+mu_debug_import(struct mu_debug_index *index, Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die unit;
+	uint32_t *slot;
+	mu_die_ref ref;
+
+	if (dwarf_formref_die(
+		dwarf_attr(die, DW_AT_import, &attribute), &unit) == NULL) {
+		index->incomplete = true;
+		return;
+	}
+	ref = mu_die_ref_of(index, &unit);
+	if (ref == MU_NO_DIE || KIND(ref) != IN_SHARED)
+		return;
+	if (!make_import_slots(index)) {
+		index->failed = true;
+		return;
+	}
+	slot = import_slot(index, ref);
+	if (*slot != 0)
+		return;
+	if (!mu_array_room(index->imports, index->num_imports,
+		index->max_imports, 256, IMPORTS_MAX)) {
+		index->failed = true;
+		return;
+	}
+	index->imports[index->num_imports++] = ref;
+	*slot = (uint32_t)index->num_imports;
+}
+
+static void
+close_imports(struct mu_debug_index *index)
+{
+	free(index->imports);
+	free(index->import_slots);
+	index->imports = NULL;
+	index->import_slots = NULL;
+	index->num_imports = index->max_imports = index->num_import_slots = 0;
+}
+
+/* These may import more of them. */
+static void
+visit_imports(struct mu_debug_index *index,
+    void (*visit)(
+	struct mu_debug_index *index, Dwarf_Die *unit, Dwarf_Die *here))
+{
+	Dwarf_Die unit;
+	size_t i;
+
+	for (i = 0; i < index->num_imports && !index->failed; i++)
+		if (mu_debug_entry(index, index->imports[i], &unit))
+			visit(index, &unit, &unit);
+	close_imports(index);
+}
+
 void
 mu_debug_units(struct mu_debug_index *index,
     void (*visit)(
@@ -165,4 +259,5 @@ mu_debug_units(struct mu_debug_index *index,
 		else
 			visit(index, &here, &here);
 	}
+	visit_imports(index, visit);
 }

@@ -8,6 +8,16 @@ command=$build/memunreachable
 checked=0
 top=$PWD
 
+# What two files share is in a third one, as Debian's debug packages have it.
+shared=''
+share() {
+	name="$name, shared"
+	cp "$work/program" "$work/other"
+	rm -f "$work/shared"
+	dwz -m "$work/shared" "$work/program" "$work/other"
+	[ -s "$work/shared" ] || fail "dwz made no file"
+}
+
 # SOURCE NAMED BYTES COMPILER FLAG...
 play() {
 	name="$4 $5 $6, ${1##*/}" source=$1 named=$2 bytes=$3
@@ -22,6 +32,7 @@ play() {
 		echo "SKIPPED: $name: $(head -n 1 "$work/errors")"
 		return
 	fi
+	[ -z "$shared" ] || share
 	checked=$((checked + 1))
 	hold "$work/program"
 	"$command" -q --format=json '--why=1000:*' -p "$pid" >"$work/paths"
@@ -56,6 +67,13 @@ play $sources/structures.c 80 80 gcc -O2 -gsplit-dwarf -gdwarf-4 -std=gnu11
 play $sources/objects.cc 90 90 g++ -O2 -fdebug-types-section -g -std=c++17
 play $sources/objects.cc 90 90 clang++ -O1 -fdebug-types-section -gdwarf-4 \
 	-std=c++17
+if ! command -v dwz >/dev/null; then
+	echo "SKIPPED: no dwz"
+else
+	shared=1
+	play $sources/objects.cc 90 90 g++ -O2 -g -std=c++17
+	play $sources/structures.c 80 80 gcc -O2 -g -std=gnu11
+fi
 
 [ $failures -eq 0 ] || exit 1
 [ $checked -gt 0 ] || exit 77
