@@ -113,21 +113,33 @@ static const double unlikely_t2[] = { 0, 0, 251, 23.6, 12.1, 8.99, 7.55, 6.76,
 
 #define STEPS_KNOWN (sizeof(unlikely_t2) / sizeof(*unlikely_t2))
 
+/* The step from look I to the next one, or what it is in an hour. */
+static double
+step_at(const uint64_t *values, const uint64_t *times_ns, size_t i)
+{
+	double step = (double)values[i + 1] - (double)values[i];
+
+	return times_ns == NULL
+	    ? step
+	    : step * HOUR_NS / (double)(times_ns[i + 1] - times_ns[i]);
+}
+
 /*
  * True if the steps from look to look rise by more than chance: what a cache
  * holds may wander, each step as likely down as up, and then the order of its
  * values proves nothing. Steps that are equal, as of a loop that keeps what it
- * makes, prove it soonest.
+ * makes, prove it soonest. TIMES_NS may be NULL: all take equally long.
  */
 static bool
-steps_rise(const uint64_t *values, size_t count)
+steps_rise(const uint64_t *values, const uint64_t *times_ns, size_t count)
 {
 	size_t i, steps = count - 1;
-	double n = (double)steps, mean, step, spread = 0;
+	double n = (double)steps, mean = 0, step, spread = 0;
 
-	mean = ((double)values[steps] - (double)values[0]) / n;
+	for (i = 0; i < steps; i++)
+		mean += step_at(values, times_ns, i) / n;
 	for (i = 0; i < steps; i++) {
-		step = (double)values[i + 1] - (double)values[i] - mean;
+		step = step_at(values, times_ns, i) - mean;
 		spread += step * step;
 	}
 	spread /= n - 1;
@@ -151,14 +163,32 @@ count_rises(const uint64_t *values, size_t count)
 }
 
 /*
+ * True if the gain from FIRST to LAST is less than SHARE of that from BEFORE to
+ * FIRST, and is that in equal times, too: looks are late at times.
+ */
+static bool
+gains_less(const uint64_t *values, const uint64_t *times_ns,
+    const size_t looks[3], double share)
+{
+	double then = (double)mu_gain(values[looks[0]], values[looks[1]]);
+	double now = (double)mu_gain(values[looks[1]], values[looks[2]]);
+
+	return now < then * share &&
+	    now * (double)(times_ns[looks[1]] - times_ns[looks[0]]) <
+	    then * share * (double)(times_ns[looks[2]] - times_ns[looks[1]]);
+}
+
+/*
  * True if no new maximum was reached for longer than twice what separated
  * earlier ones, or if the second half gains less than one PART of what the
  * first one did.
  */
 static bool
-has_stopped(const uint64_t *values, size_t count, unsigned part)
+has_stopped(const uint64_t *values, const uint64_t *times_ns, size_t count,
+    unsigned part)
 {
-	size_t i, quiet = 0, gap = 0, half = (count - 1) / 2;
+	const size_t looks[] = { 0, (count - 1) / 2, count - 1 };
+	size_t i, quiet = 0, gap = 0;
 	uint64_t high = values[0];
 
 	for (i = 1; i < count; i++) {
@@ -172,8 +202,7 @@ has_stopped(const uint64_t *values, size_t count, unsigned part)
 		quiet = 0;
 	}
 	return quiet > 2 * gap + 1 ||
-	    mu_gain(values[half], values[count - 1]) <
-	    mu_gain(values[0], values[half]) / part;
+	    gains_less(values, times_ns, looks, 1. / part);
 }
 
 /*
@@ -181,19 +210,18 @@ has_stopped(const uint64_t *values, size_t count, unsigned part)
  * did.
  */
 static bool
-levels_off(const uint64_t *values, size_t count)
+levels_off(const uint64_t *values, const uint64_t *times_ns, size_t count)
 {
-	size_t step = (count - 1) / 4, i;
-	uint64_t before = UINT64_MAX, now;
+	size_t step = (count - 1) / 4, end = count - 1, i;
 
 	if (step < 2)
 		return false;
-	for (i = 1; i < 4; i++) {
-		now = mu_gain(values[count - 1 - (4 - i) * step],
-		    values[count - 1 - (3 - i) * step]);
-		if (now >= before / 4 * 3)
+	for (i = 2; i < 4; i++) {
+		const size_t looks[] = { end - (5 - i) * step,
+			end - (4 - i) * step, end - (3 - i) * step };
+
+		if (!gains_less(values, times_ns, looks, .75))
 			return false;
-		before = now;
 	}
 	return true;
 }
@@ -248,10 +276,12 @@ mu_growth_judge(const uint64_t *values, const uint64_t *times_ns, size_t count,
 	    count_rises(later, num_later) >= RISES_LATER &&
 	    growth.per_hour > 0 &&
 	    rises_in_order(later, num_later, rule->certain) &&
-	    !has_stopped(later, num_later, rule->curve ? 2 : 3) &&
-	    !(rule->curve && levels_off(values, count));
+	    !has_stopped(later, times_ns + growth.from, num_later,
+		rule->curve ? 2 : 3) &&
+	    !(rule->curve && levels_off(values, times_ns, count));
 	growth.grows = growth.rises &&
 	    ((!rule->curve && !falls_much(later, num_later)) ||
-		steps_rise(later, num_later));
+		steps_rise(later, NULL, num_later) ||
+		steps_rise(later, times_ns + growth.from, num_later));
 	return growth;
 }

@@ -52,6 +52,47 @@ TEST(what_grows)
 	ck_assert(GROWS(0, 300, 500, 480, 800, 1000, 990, 1300, 1500, 1460));
 }
 
+/*
+ * COUNT looks a second apart, but for LATE seconds before look AT; GAIN bytes
+ * come in a second, in each as many by SHARE as in the one before.
+ */
+static bool
+grows_late(size_t count, size_t at, unsigned late, double share, bool curve)
+{
+	const struct mu_growth_rule rule = {
+		.certain = MU_GROWTH_ONE, .least = 100, .curve = curve
+	};
+	double value = 100000, gain = 40000;
+	uint64_t values[MAX];
+	size_t i;
+	unsigned j;
+
+	for (i = 0; i < count; i++) {
+		times[i] = i == 0 ? 7 * S : times[i - 1];
+		for (j = i == 0 ? 0 : i == at ? late : 1; j > 0; j--) {
+			times[i] += S;
+			value += gain;
+			gain *= share;
+		}
+		values[i] = (uint64_t)value;
+	}
+	return mu_growth_judge(values, times, count, &rule).grows;
+}
+
+/* What takes longer for once, as a look that finds types, changes nothing. */
+TEST(late_looks)
+{
+	size_t count, at;
+
+	for (count = 6; count < 20; count++)
+		for (at = 1; at < count; at++) {
+			ck_assert(grows_late(count, at, 8, 1, false));
+			ck_assert(grows_late(count, at, 8, 1, true));
+			ck_assert(!grows_late(count, at, 8, .5, true));
+			ck_assert(!grows_late(count, at, 8, .3, false));
+		}
+}
+
 TEST(what_does_not)
 {
 	/* too few */
