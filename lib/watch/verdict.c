@@ -276,6 +276,8 @@ judge_heap(const struct mu_series *series, struct mu_watch_result *result)
 void
 mu_watch_judge(const struct mu_series *series, struct mu_watch_result *result)
 {
+	size_t i;
+
 	*result = (struct mu_watch_result) {
 		.verdict = mu_kept_verdict(&series->kept),
 		.looks = series->kept.taken,
@@ -287,6 +289,8 @@ mu_watch_judge(const struct mu_series *series, struct mu_watch_result *result)
 		.first_lost = series->first_lost,
 	};
 	strlcpy(result->reason, series->reason, sizeof(result->reason));
+	for (i = 0; i < series->count; i++)
+		result->typed += series->typed_at[i] != MU_TYPED_NOT;
 	if (series->count > 0)
 		result->span_ns =
 		    series->times_ns[series->count - 1] - series->times_ns[0];

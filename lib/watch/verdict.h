@@ -34,6 +34,7 @@ struct mu_watch_gain {
 struct mu_watch_result {
 	enum MemunreachableVerdict verdict;
 	size_t looks, unchecked, partial;
+	size_t typed;     /* looks that knew the live groups, of those kept */
 	uint64_t span_ns; /* from the first look to the last */
 	/* What grows most an hour is first: LEAK and GROWTH, or one of them. */
 	struct mu_watch_gain gains[MU_WATCH_GAINS];

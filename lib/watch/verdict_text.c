@@ -56,6 +56,12 @@ put_growth(const struct mu_out *out, const struct mu_watch_result *result,
 		mu_put(out, ", %u %% of it ", percent(group->share));
 		mu_put_safe(out, group->name);
 	}
+	if (group == NULL && kind == MU_WATCH_LIVE && result->typed > 0 &&
+	    result->typed < MU_GROWTH_LOOKS)
+		mu_put(out,
+		    ", of types that %zu of the looks knew: more looks, or a"
+		    " longer --every, tell which",
+		    result->typed);
 	group = main_group(result, MU_WATCH_HELD);
 	if (kind == MU_WATCH_LOST || group == NULL)
 		return;

@@ -368,6 +368,26 @@ TEST(growth_by_name)
 	    "%s", text);
 }
 
+/* Types take long to find: only some of the looks may know them. */
+TEST(growth_of_what_few_looks_name)
+{
+	size_t i;
+
+	begin();
+	for (i = 0; i < 8; i++) {
+		new_look(i, (1 << 20) + 60000 * i, 4096, 0);
+		if (i == 1)
+			add_group(MU_WATCH_LIVE, "cache entry", 60000);
+		mu_series_add(&series, &look);
+	}
+	judge();
+	ck_assert_msg(strstr(text,
+			  "growth: +3.4 MiB/h in use, of types that 1 of the"
+			  " looks knew: more looks, or a longer --every, tell"
+			  " which\n") == text,
+	    "%s", text);
+}
+
 /* The share is that of the looks that know the groups. */
 TEST(growth_of_what_late_looks_name)
 {
