@@ -94,7 +94,8 @@ find_listed(struct mu_components *components)
 		all[--number].lowest = mu_tree_head(&components->trees, tree);
 		all[number].count = mu_components_counted(components, number) &&
 		    tree < components->trees.lost->num_blocks;
-		mu_deadline_passed(components->deadline, 8);
+		mu_deadline_passed(
+		    components->deadline, 8 + lists->first[i + 1] - at);
 		for (; at < lists->first[i + 1]; at++) {
 			__builtin_prefetch(&of[targets[at + MU_LISTS_AHEAD]]);
 			mu_ahead_component(

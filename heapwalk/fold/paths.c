@@ -174,6 +174,8 @@ find_tips(struct paths *paths, struct tips *tips, uint32_t number)
 
 	*tips = (struct tips) { .bound = mu_bound_alone(components, number) };
 	if (mu_lists_peeled(lists, list)) {
+		mu_deadline_passed(
+		    components->deadline, 8 + paths->end - lists->first[list]);
 		for (at = paths->end; at > lists->first[list];) {
 			to = lists->targets[--at];
 			if (!mu_component_private(&components->all[to]))
