@@ -16,7 +16,7 @@ differs(const struct mu_je_walk *walk, unsigned arena, unsigned index,
 {
 	return mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
 	    "jemalloc: arena %u has %zu %s of %zu bytes, but counts %zu", arena,
-	    found, what, mu_je_class_size(index), counted);
+	    found, what, mu_je_class_size(walk->je.sizes, index), counted);
 }
 
 static enum mu_status
@@ -41,7 +41,7 @@ check_large(const struct mu_je_walk *walk, unsigned arena, unsigned index,
     const struct tally *tally)
 {
 	uintptr_t stats = walk->arenas[arena] + MU_JE_ARENA_LARGE +
-	    (index - MU_JE_BINS) * MU_JE_LARGE_SIZE;
+	    (index - walk->je.sizes->bins) * MU_JE_LARGE_SIZE;
 	size_t blocks = mu_je_word(walk->snap, stats) -
 	    mu_je_word(walk->snap, stats + sizeof(uint64_t));
 
@@ -57,7 +57,7 @@ check_locks(const struct mu_je_walk *walk, unsigned arena)
 	uintptr_t at = walk->arenas[arena] + MU_JE_ARENA_TCACHES_LOCKED;
 	unsigned i;
 
-	for (i = 0; i <= MU_JE_BINS; i++) {
+	for (i = 0; i <= walk->je.sizes->bins; i++) {
 		if ((mu_je_word(walk->snap, at) & 0xff) != 0)
 			return mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
 			    "jemalloc: a thread holds a lock of arena %u",
@@ -75,8 +75,9 @@ check_arena(
 	enum mu_status status = check_locks(walk, arena);
 	unsigned index;
 
-	for (index = 0; status == MU_OK && index < MU_JE_CLASSES; index++)
-		status = index < MU_JE_BINS
+	for (index = 0; status == MU_OK && index < walk->je.sizes->classes;
+	     index++)
+		status = index < walk->je.sizes->bins
 		    ? check_bin(walk, arena, index, &tally[index])
 		    : check_large(walk, arena, index, &tally[index]);
 	return status;
@@ -102,20 +103,21 @@ mu_je_counts_check(const struct mu_je_walk *walk)
 	unsigned i;
 
 	tallies = mu_arena_alloc(walk->memory,
-	    walk->je.num_arenas * MU_JE_CLASSES, sizeof(*tallies));
+	    walk->je.num_arenas * MU_JE_CLASSES_MAX, sizeof(*tallies));
 	if (tallies == NULL)
 		return mu_je_no_memory(walk);
 	for (; extent < end; extent++) {
 		if (!extent->active)
 			continue;
-		tally = &tallies[extent->arena * MU_JE_CLASSES + extent->index];
+		tally =
+		    &tallies[extent->arena * MU_JE_CLASSES_MAX + extent->index];
 		tally->extents++;
 		tally->blocks += count_live(extent);
 	}
 	for (i = 0; status == MU_OK && i < walk->je.num_arenas; i++)
 		if (walk->arenas[i] != 0)
-			status =
-			    check_arena(walk, i, &tallies[i * MU_JE_CLASSES]);
+			status = check_arena(
+			    walk, i, &tallies[i * MU_JE_CLASSES_MAX]);
 	return status;
 }
 

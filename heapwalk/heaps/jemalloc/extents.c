@@ -8,7 +8,6 @@
 #include "heapwalk/heaps/jemalloc/heap.h"
 
 #define BLOCKS_MAX 4096 /* of one base; each is larger than the last */
-#define SLAB_CLASS(index) ((index) < MU_JE_BINS)
 
 /* Read the blocks of the arena's base, in which its tables lie. */
 static enum mu_status
@@ -68,12 +67,13 @@ static const char *
 read_slab(struct mu_je_walk *walk, struct mu_je_extent *extent,
     const char *edata, uint64_t bits)
 {
-	size_t size = mu_je_class_size(extent->index), i, regions;
+	size_t size = mu_je_class_size(walk->je.sizes, extent->index);
+	size_t i, regions;
 	unsigned free = 0, last;
 	uint64_t word;
 
 	regions = mu_range_size(extent->range) / size;
-	if (!SLAB_CLASS(extent->index) || regions == 0 ||
+	if (extent->index >= walk->je.sizes->bins || regions == 0 ||
 	    regions > MU_JE_REGIONS_MAX)
 		return "a slab of an impossible size";
 	if (extent->begin != extent->range.begin)
@@ -104,11 +104,11 @@ read_slab(struct mu_je_walk *walk, struct mu_je_extent *extent,
 static const char *
 read_large(struct mu_je_walk *walk, struct mu_je_extent *extent)
 {
-	size_t size = mu_je_class_size(extent->index);
+	size_t size = mu_je_class_size(walk->je.sizes, extent->index);
 	size_t room = extent->range.end - extent->begin;
 
 	/* arena_prof_promote(): a sampled block. */
-	if (SLAB_CLASS(extent->index))
+	if (extent->index < walk->je.sizes->bins)
 		walk->option = "prof";
 	else if (size > room ||
 	    mu_range_size(extent->range) - size > MU_JE_PAGE)
@@ -152,7 +152,7 @@ read_extent(struct mu_je_walk *walk, uintptr_t address,
 	extent->active = MU_JE_EDATA_STATE(*bits) == MU_JE_ACTIVE;
 	extent->slab = MU_JE_EDATA_SLAB(*bits) && extent->active;
 	extent->index = MU_JE_EDATA_CLASS(*bits);
-	if (extent->active && extent->index >= MU_JE_CLASSES)
+	if (extent->active && extent->index >= walk->je.sizes->classes)
 		return "no size class";
 	if (extent->slab)
 		return read_slab(walk, extent, edata, *bits);
@@ -297,9 +297,9 @@ mu_je_take(struct mu_je_walk *walk, uintptr_t address, unsigned index)
 	extent = &walk->extents[i - 1];
 	if (!extent->active || address < extent->begin ||
 	    address >= extent->range.end ||
-	    (index != MU_JE_CLASSES && index != extent->index))
+	    (index != MU_JE_CLASSES_MAX && index != extent->index))
 		return NULL;
-	size = mu_je_class_size(extent->index);
+	size = mu_je_class_size(walk->je.sizes, extent->index);
 	region = (address - extent->begin) / size;
 	if (region >= extent->regions ||
 	    address != extent->begin + region * size)

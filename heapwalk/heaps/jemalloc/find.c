@@ -18,6 +18,12 @@
 
 #define BASE_BLOCKS 128 /* of the first arena's base that are searched */
 
+/* Quantum, bins, classes, bins of a tcache, and two offsets. */
+static const struct mu_je_sizes all_sizes[] = {
+	{ 16, 36, 232, 73, 160, 168 },
+	{ 8, 39, 235, 76, 176, 184 },
+};
+
 struct search {
 	const struct mu_snapshot *snap;
 	struct mu_range data; /* .data and .bss of one file */
@@ -154,6 +160,33 @@ see_rtree(struct search *search, uintptr_t at, uintptr_t word)
 	    see_leaf);
 }
 
+/* True if the bin_info_t at AT is that of regions of SIZE bytes. */
+static bool
+is_info(const struct search *search, uintptr_t at, size_t size)
+{
+	uintptr_t slab = mu_je_word(search->snap, at + MU_JE_INFO_SLAB);
+
+	return mu_je_word(search->snap, at) == size && slab > 0 &&
+	    slab % MU_JE_PAGE == 0 &&
+	    (uint32_t)mu_je_word(search->snap, at + MU_JE_INFO_REGIONS) ==
+	    slab / size;
+}
+
+/* bin_infos[]: the third of the smallest classes tells the quantum. */
+static void
+see_infos(struct search *search, uintptr_t at, uintptr_t word)
+{
+	size_t i;
+
+	if (word != 8 || !is_info(search, at, 8) ||
+	    !is_info(search, at + MU_JE_INFO_SIZE, 16))
+		return;
+	for (i = 0; i < sizeof(all_sizes) / sizeof(*all_sizes); i++)
+		if (is_info(search, at + 2 * MU_JE_INFO_SIZE,
+			16 + all_sizes[i].quantum))
+			search->found->sizes = &all_sizes[i];
+}
+
 /*
  * The variables of the file of MAPPING, which has its .data: .bss follows, in a
  * mapping without a name.
@@ -227,10 +260,11 @@ mu_je_find(struct mu_jemalloc *found, const struct mu_snapshot *snap,
 	if (search.first == 0)
 		return MU_OK;
 	each_word(&search, search.data, see_rtree);
-	if (found->num_arenas == 0 || found->rtree == 0)
+	each_word(&search, search.data, see_infos);
+	if (found->num_arenas == 0 || found->rtree == 0 || found->sizes == NULL)
 		return mu_why(why, MU_ERR_HEAP_INCONSISTENT,
-		    "jemalloc: arena %p is in no array of arenas, or its"
-		    " extents are in no tree",
+		    "jemalloc: arena %p is in no array of arenas, its extents"
+		    " are in no tree, or its size classes in no table",
 		    (void *)search.first);
 	if (is_twice(snap, file))
 		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,

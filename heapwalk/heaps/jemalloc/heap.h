@@ -20,6 +20,7 @@ struct mu_jemalloc {
 	uintptr_t arenas;              /* arenas[] */
 	size_t num_arenas;             /* up to the last one in use */
 	uintptr_t rtree;               /* arena_emap_global.rtree */
+	const struct mu_je_sizes *sizes;
 };
 
 /* Memory that an arena has from the kernel, in use or free. */
@@ -79,7 +80,7 @@ enum mu_status mu_je_internal_check(const struct mu_je_walk *walk);
 
 /*
  * Turn the live block at ADDRESS, of size class INDEX or, if that is
- * MU_JE_CLASSES, any, into a free one. Returns its extent; NULL if no live
+ * MU_JE_CLASSES_MAX, any, into a free one. Returns its extent; NULL if no live
  * block begins there.
  */
 const struct mu_je_extent *mu_je_take(

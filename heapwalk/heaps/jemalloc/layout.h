@@ -3,7 +3,8 @@
  * default options of configure, as Debian 12 builds it: offsets and sizes in
  * bytes, from its internal headers (named below) and the debugging
  * information of a build. --enable-prof changes none of them. Other releases
- * differ in arena_t, so that no arena is found.
+ * differ in arena_t, so that no arena is found; a build for addresses of 57
+ * bits, as configure makes where the CPU has them, has a tree of three levels.
  */
 #ifndef HEAPWALK_HEAPS_JEMALLOC_LAYOUT_H
 #define HEAPWALK_HEAPS_JEMALLOC_LAYOUT_H
@@ -14,9 +15,24 @@
 #define MU_JE_PAGE 4096
 #define MU_JE_CACHELINE 64 /* base_alloc() aligns arenas to it */
 
-/* sc: size classes; the first are those of slabs. */
-#define MU_JE_CLASSES 232
-#define MU_JE_BINS 36
+/*
+ * sc: size classes; the first are those of slabs. configure's --with-lg-quantum
+ * sets how far apart the smallest are: 16 bytes, or 8 in the copy of redis.
+ */
+struct mu_je_sizes {
+	unsigned quantum;
+	unsigned bins, classes;
+	unsigned tcache_bins;            /* at most */
+	size_t slow_stacks, slow_tcache; /* tcache_slow_t: behind bytes for
+					    each bin */
+};
+#define MU_JE_CLASSES_MAX 235
+#define MU_JE_BINS_MIN 36
+
+/* bin_info: bin_info_t */
+#define MU_JE_INFO_SLAB 8
+#define MU_JE_INFO_REGIONS 16 /* 32 bits */
+#define MU_JE_INFO_SIZE 40
 
 /* jemalloc_internal_types: MALLOCX_ARENA_LIMIT, less one for all bits */
 #define MU_JE_ARENAS_MAX 4094
@@ -30,7 +46,7 @@
 #define MU_JE_ARENA_IND 78928
 #define MU_JE_ARENA_BASE 78936
 #define MU_JE_ARENA_BINS 78952
-#define MU_JE_ARENA_SIZE (MU_JE_ARENA_BINS + MU_JE_BINS * MU_JE_BIN_SIZE)
+#define MU_JE_ARENA_SIZE (MU_JE_ARENA_BINS + MU_JE_BINS_MIN * MU_JE_BIN_SIZE)
 
 /* mutex: malloc_mutex_t */
 #define MU_JE_MUTEX_SIZE 112
@@ -82,11 +98,7 @@
 /* tcache_structs: tcache_slow_t, tcache_t; cache_bin: cache_bin_t */
 #define MU_JE_SLOW_DESCRIPTOR_BINS 32
 #define MU_JE_SLOW_ARENA 40
-#define MU_JE_SLOW_STACKS 160 /* dyn_alloc */
-#define MU_JE_SLOW_TCACHE 168
-#define MU_JE_SLOW_SIZE 176
 #define MU_JE_TCACHE_BINS 8
-#define MU_JE_TCACHE_BINS_MAX 73
 #define MU_JE_CACHE_SIZE 24
 #define MU_JE_CACHE_FULL 18
 #define MU_JE_CACHE_EMPTY 20
@@ -95,12 +107,16 @@
 #define MU_JE_STACKS_BEGIN 0x7a7a7a7a7a7a7a7aull
 #define MU_JE_STACKS_END 0xa7a7a7a7a7a7a7a7ull
 
-/* The bytes of a block of size class INDEX: sc, with quanta of 16 bytes. */
+/* The bytes of a block of size class INDEX: sc. */
 static inline size_t
-mu_je_class_size(unsigned index)
+mu_je_class_size(const struct mu_je_sizes *sizes, unsigned index)
 {
 	unsigned group;
 
+	if (sizes->quantum == 8 && index < 8)
+		return (size_t)8 * (index + 1);
+	if (sizes->quantum == 8)
+		index -= 3; /* 64 bytes: the eighth, and the fifth */
 	if (index == 0)
 		return 8;
 	if (index <= 4)

@@ -34,7 +34,7 @@ take_blocks(struct mu_je_walk *walk, uintptr_t at, size_t count, unsigned index)
 		if (!mu_snapshot_word(walk->snap, at, &block) ||
 		    mu_je_take(walk, block, index) == NULL)
 			return false;
-		walk->cached += mu_je_class_size(index);
+		walk->cached += mu_je_class_size(walk->je.sizes, index);
 	}
 	return true;
 }
@@ -79,12 +79,13 @@ static enum mu_status
 open_stacks(struct mu_je_walk *walk, struct stacks *stacks, uintptr_t tcache,
     uintptr_t at)
 {
-	const struct mu_je_extent *extent = mu_je_take(walk, at, MU_JE_CLASSES);
+	const struct mu_je_extent *extent =
+	    mu_je_take(walk, at, MU_JE_CLASSES_MAX);
 	size_t size;
 
 	if (extent == NULL || extent->arena != 0)
 		return wrong(walk, tcache, "has no memory for its stacks");
-	size = mu_je_class_size(extent->index);
+	size = mu_je_class_size(walk->je.sizes, extent->index);
 	walk->internal += size;
 	*stacks =
 	    (struct stacks) { .range = { at, at + size }, .next = at + WORD };
@@ -96,8 +97,9 @@ open_stacks(struct mu_je_walk *walk, struct stacks *stacks, uintptr_t tcache,
 static enum mu_status
 take_tcache(struct mu_je_walk *walk, uintptr_t slow, uintptr_t arena)
 {
+	const struct mu_je_sizes *sizes = walk->je.sizes;
 	const struct mu_snapshot *snap = walk->snap;
-	uintptr_t tcache = mu_je_word(snap, slow + MU_JE_SLOW_TCACHE);
+	uintptr_t tcache = mu_je_word(snap, slow + sizes->slow_tcache);
 	struct stacks stacks = { .next = 0 };
 	enum mu_status status;
 	unsigned i;
@@ -108,10 +110,10 @@ take_tcache(struct mu_je_walk *walk, uintptr_t slow, uintptr_t arena)
 		tcache + MU_JE_TCACHE_BINS)
 		return wrong(walk, tcache, "does not belong to its arena");
 	status = open_stacks(
-	    walk, &stacks, tcache, mu_je_word(snap, slow + MU_JE_SLOW_STACKS));
-	for (i = 0; status == MU_OK && i < MU_JE_TCACHE_BINS_MAX; i++) {
+	    walk, &stacks, tcache, mu_je_word(snap, slow + sizes->slow_stacks));
+	for (i = 0; status == MU_OK && i < sizes->tcache_bins; i++) {
 		/* Behind the last that is cached, the memory is not set. */
-		if (i >= MU_JE_BINS &&
+		if (i >= sizes->bins &&
 		    mu_je_word(snap, stacks.next) == MU_JE_STACKS_END)
 			break;
 		status = take_stack(walk, &stacks, tcache, i);
