@@ -165,11 +165,11 @@ static bool
 is_info(const struct search *search, uintptr_t at, size_t size)
 {
 	uintptr_t slab = mu_je_word(search->snap, at + MU_JE_INFO_SLAB);
+	uint32_t regions =
+	    (uint32_t)mu_je_word(search->snap, at + MU_JE_INFO_REGIONS);
 
 	return mu_je_word(search->snap, at) == size && slab > 0 &&
-	    slab % MU_JE_PAGE == 0 &&
-	    (uint32_t)mu_je_word(search->snap, at + MU_JE_INFO_REGIONS) ==
-	    slab / size;
+	    slab % MU_JE_PAGE == 0 && slab == size * regions;
 }
 
 /* bin_infos[]: the third of the smallest classes tells the quantum. */
