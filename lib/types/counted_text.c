@@ -59,6 +59,18 @@ length_read(const struct counted *counted)
 					       : counted->read;
 }
 
+/*
+ * Five characters and a NUL behind SDS_TYPE_5 may be an address: x86-64 places
+ * position-independent programs, and with them their heaps, from 0x55... to
+ * 0x65... (ELF_ET_DYN_BASE, and up to 32 random bits of pages).
+ */
+static bool
+may_be_address(const struct counted *counted)
+{
+	return counted->length == 5 && counted->text[4] >= 0x55 &&
+	    counted->text[4] <= 0x65;
+}
+
 /* The kind has few bits, and that of SDS_TYPE_5 is zero: the rest must fit. */
 static bool
 is_counted(const unsigned char *bytes, size_t count, size_t size, unsigned kind,
@@ -71,6 +83,7 @@ is_counted(const unsigned char *bytes, size_t count, size_t size, unsigned kind,
 	header = (size_t)(counted->text - bytes);
 	return header < size && fits(counted, size - header) &&
 	    counted->length >= (kind == 0 ? TEXT_MIN : 1) &&
+	    !(kind == 0 && may_be_address(counted)) &&
 	    mu_text_characters(counted->text, length_read(counted)) ==
 	    length_read(counted);
 }

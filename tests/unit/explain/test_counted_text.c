@@ -71,6 +71,19 @@ TEST(short_kind)
 	ck_assert(!is_counted());
 }
 
+TEST(short_kind_or_address)
+{
+	unsigned char *at = block(24);
+
+	memset(at, 0, 24);
+	memcpy(at, "\x28key:1", 6);
+	ck_assert(is_counted());
+	head.words[0] = 0x564a5b6c4128;
+	ck_assert(!is_counted());
+	head.words[0] = 0x655555564128;
+	ck_assert(!is_counted());
+}
+
 TEST(inside_an_object)
 {
 	put(block(64) + 16, 1, 1, "name of user", 44);
