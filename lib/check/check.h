@@ -35,6 +35,7 @@ enum mu_check_step {
 struct mu_check {
 	pid_t pid;
 	const char *core, *exe, *sysroot; /* NULL: not given */
+	const char *debug; /* a folder with debug files; NULL: not given */
 	const char *look;                 /* a saved one; NULL: not given */
 	const struct mu_since *since;     /* report only what was lost since; or
 					     NULL */

@@ -111,6 +111,7 @@ source_of(
 	*source = (struct mu_symbols_source) {
 		.exe = check->exe,
 		.sysroot = check->sysroot,
+		.debug = check->debug,
 		.program = reading->core.process.headers,
 		.read = read_core,
 		.ctx = reading,

@@ -333,6 +333,7 @@ source_of(
 
 	*source = (struct mu_symbols_source) {
 		.pid = tid,
+		.debug = process->debug,
 		.cgroups = process->keeper.cgroups,
 	};
 	*rights = mu_rights_of_process(tid);
@@ -369,6 +370,7 @@ mu_check_process(const struct mu_check *check, struct mu_report *report)
 	};
 	struct mu_process process = {
 		.pid = check->pid,
+		.debug = check->debug,
 		.method = methods[check->stop],
 	};
 

@@ -14,6 +14,7 @@
 struct mu_process {
 	pid_t pid;
 	char program[256];
+	const char *debug;       /* as in struct mu_check */
 	struct mu_keeper keeper; /* of the latest look */
 
 	/* for the next look */

@@ -129,6 +129,7 @@ mu_cli_fill_check(struct mu_check *check, const struct mu_cli_options *options)
 		.core_out = options->core_image,
 		.exe = options->exe,
 		.sysroot = options->sysroot,
+		.debug = options->symbols,
 		.stop = options->stop,
 		.timeout_ns = options->timeout_ms * MU_NS_PER_MS,
 		.max_pause_ns = options->max_pause_ms * MU_NS_PER_MS,

@@ -283,9 +283,9 @@ describe(const void *subject, struct mu_report *report)
 }
 
 static void
-ask_names(pid_t tid, struct mu_report *report)
+ask_names(const struct mu_check *check, pid_t tid, struct mu_report *report)
 {
-	struct mu_symbols_source source = { .pid = tid };
+	struct mu_symbols_source source = { .pid = tid, .debug = check->debug };
 	struct mu_rights rights = mu_rights_of_process(tid);
 
 	if (report->info.num_reported > 0)
@@ -300,7 +300,10 @@ source_of(
 	const struct ending *ending = subject;
 	pid_t tid = ending->stopped->tracees[0].tid;
 
-	*source = (struct mu_symbols_source) { .pid = tid };
+	*source = (struct mu_symbols_source) {
+		.pid = tid,
+		.debug = ending->check->debug,
+	};
 	*rights = mu_rights_of_process(tid);
 }
 
@@ -310,7 +313,7 @@ name_addresses(void *subject, struct mu_report *report, uint64_t deadline_ns)
 	const struct ending *ending = subject;
 
 	(void)deadline_ns;
-	ask_names(ending->stopped->tracees[0].tid, report);
+	ask_names(ending->check, ending->stopped->tracees[0].tid, report);
 }
 
 void
@@ -331,7 +334,7 @@ mu_check_end_name(const struct mu_check *check,
 	    mu_mappings_read(tid, &mappings, &num_mappings, &arena, NULL) ==
 		MU_OK) {
 		mu_naming_open(answer, mappings, num_mappings, &recorder);
-		ask_names(tid, answer);
+		ask_names(check, tid, answer);
 	}
 	mu_arena_close(&arena);
 }

@@ -1,8 +1,9 @@
 /*
- * Debug files are searched by build-id in /usr/lib/debug, ours and the
- * subject's; by the name in .gnu_debuglink in the file's folder, its .debug,
- * and /usr/lib/debug; finally by debuginfod. libdwfl's own search would open
- * files before checking their type, and read all of each for the checksum.
+ * Debug files are searched by build-id in the folder that the user gave, in
+ * /usr/lib/debug, ours and the subject's; by the name in .gnu_debuglink in the
+ * file's folder, its .debug, and /usr/lib/debug; finally by debuginfod.
+ * libdwfl's own search would open files before checking their type, and read
+ * all of each for the checksum.
  */
 #include "lib/symbolize/debug_files.h"
 
@@ -79,10 +80,12 @@ checksum_file(int fd, uint32_t *checksum)
 }
 
 bool
-mu_debug_files_open(struct mu_debug_files *files, const char *root, bool local)
+mu_debug_files_open(struct mu_debug_files *files, const char *root,
+    const char *given, bool local)
 {
 	*files = (struct mu_debug_files) {
 		.root = strdup(root),
+		.given = given,
 		.local = local,
 	};
 	return files->root != NULL;
@@ -143,12 +146,21 @@ try_build_id(const struct wanted *wanted)
 {
 	const char *id = wanted->id.hex;
 	const char *root = wanted->search->files->root;
-	int fd;
+	const char *given = wanted->search->files->given;
+	int fd = -1;
 
 	/* The folder is named by the first byte. */
 	if (strlen(id) <= 2)
 		return -1;
-	fd = try_format(wanted, DEBUG "/.build-id/%.2s/%s.debug", id, id + 2);
+	if (given != NULL)
+		fd = try_format(
+		    wanted, "%s/.build-id/%.2s/%s.debug", given, id, id + 2);
+	if (fd < 0 && given != NULL)
+		fd = try_format(wanted, "%s" DEBUG "/.build-id/%.2s/%s.debug",
+		    given, id, id + 2);
+	if (fd < 0)
+		fd = try_format(
+		    wanted, DEBUG "/.build-id/%.2s/%s.debug", id, id + 2);
 	if (fd < 0 && root[0] != '\0')
 		fd = try_format(wanted, "%s" DEBUG "/.build-id/%.2s/%s.debug",
 		    root, id, id + 2);
@@ -184,12 +196,17 @@ try_link(const struct wanted *wanted, const char *link)
 {
 	const struct mu_debug_search *search = wanted->search;
 	const char *root = search->files->root, *path = search->path;
+	const char *given = search->files->given;
 	int fd = -1;
 
 	if (link == NULL || link[0] == '\0' || strchr(link, '/') != NULL ||
 	    strcmp(link, ".") == 0 || strcmp(link, "..") == 0)
 		return -1;
-	if (root[0] != '\0')
+	if (given != NULL)
+		fd = try_format(wanted, "%s/%s", given, link);
+	if (fd < 0 && given != NULL)
+		fd = try_around(wanted, given, search->name, link);
+	if (fd < 0 && root[0] != '\0')
 		fd = try_around(wanted, root, search->name, link);
 	if (fd < 0)
 		fd = try_around(wanted, "", search->name, link);
@@ -207,6 +224,7 @@ static int
 find_shared(struct wanted *wanted, Dwarf *dwarf)
 {
 	const char *root = wanted->search->files->root;
+	const char *given = wanted->search->files->given;
 	const char *name = NULL, *tail = NULL;
 	const void *id = NULL;
 	ssize_t size = dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id);
@@ -220,7 +238,10 @@ find_shared(struct wanted *wanted, Dwarf *dwarf)
 		tail = strstr(name, DWZ);
 	if (fd >= 0 || tail == NULL || strstr(tail, "..") != NULL)
 		return fd;
-	fd = try_format(wanted, DEBUG "%s", tail);
+	if (given != NULL)
+		fd = try_format(wanted, "%s%s", given, tail);
+	if (fd < 0)
+		fd = try_format(wanted, DEBUG "%s", tail);
 	if (fd < 0 && root[0] != '\0')
 		fd = try_format(wanted, "%s" DEBUG "%s", root, tail);
 	return fd;
@@ -269,6 +290,10 @@ mu_debug_file_find(Dwfl_Module *module, void **user, const char *name,
 	fd = try_build_id(&wanted);
 	if (fd < 0)
 		fd = try_link(&wanted, link);
+	/* The same file before it was stripped. */
+	if (fd < 0 && search->files->given != NULL)
+		fd = try_format(
+		    &wanted, "%s%s", search->files->given, search->name);
 	if (fd < 0)
 		fd = ask_debuginfod(&wanted);
 	if (fd >= 0 && fstat(fd, &search->found) != 0)

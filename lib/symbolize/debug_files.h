@@ -10,6 +10,7 @@
 /* For all modules of one subject. */
 struct mu_debug_files {
 	char *root;        /* prefix of the subject's paths; or "" */
+	const char *given; /* a folder to look in first, not owned; or NULL */
 	bool local;        /* do not use debuginfod */
 	uint64_t spent_ns; /* time spent waiting for debuginfod */
 };
@@ -24,11 +25,12 @@ struct mu_debug_search {
 };
 
 /*
- * ROOT is the prefix of the subject's paths, or "". Returns false if memory is
- * exhausted.
+ * ROOT is the prefix of the subject's paths, or "". GIVEN, or NULL, is a folder
+ * like /usr/lib/debug, or one that mirrors the subject's paths. Returns false
+ * if memory is exhausted.
  */
-bool mu_debug_files_open(
-    struct mu_debug_files *files, const char *root, bool local);
+bool mu_debug_files_open(struct mu_debug_files *files, const char *root,
+    const char *given, bool local);
 void mu_debug_files_close(struct mu_debug_files *files);
 
 /*

@@ -62,8 +62,8 @@ mu_symbols_open(const struct mu_symbols_source *source)
 	symbols->modules =
 	    calloc(symbols->count + 1, sizeof(*symbols->modules));
 	symbols->kept = calloc(KEPT, sizeof(*symbols->kept));
-	if (!mu_debug_files_open(
-		&symbols->files, symbols->subject.root, source->local) ||
+	if (!mu_debug_files_open(&symbols->files, symbols->subject.root,
+		source->debug, source->local) ||
 	    symbols->modules == NULL || symbols->kept == NULL) {
 		mu_symbols_close(symbols);
 		return NULL;

@@ -43,6 +43,7 @@ struct mu_symbols_source {
 	pid_t pid;           /* its files are below /proc/PID; 0: a core */
 	const char *exe;     /* file of the main program; NULL: as mapped */
 	const char *sysroot; /* before every path of the subject; NULL: none */
+	const char *debug;   /* a folder with debug files; NULL: none */
 	uintptr_t program; /* any address in the main program, such as AT_ENTRY;
 			      0: it is the first file */
 

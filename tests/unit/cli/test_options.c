@@ -277,9 +277,10 @@ TEST(files_of_recorders_alone)
 	    "--leaktracer FILE and -- COMMAND: one of them at a time");
 	assert_complaint("--leaktracer b --html=c",
 	    "--html goes with --heap-dump FILE or --diff A B or watch only");
-	assert_complaint("-p 1 --symbols=c",
-	    "--symbols goes with --heap-dump FILE or --diff A B or"
-	    " --leaktracer FILE or --symbolize only");
+	assert_complaint("--doctor --symbols=c",
+	    "--symbols goes with -p PID or --core FILE or"
+	    " --heap-dump FILE or --diff A B or --leaktracer FILE or"
+	    " --symbolize or -- COMMAND or watch only");
 	assert_complaint("--heap-dump a --format=json",
 	    "--format goes with -p PID or --core FILE or -- COMMAND or"
 	    " LOOK or watch only");
