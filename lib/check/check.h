@@ -36,9 +36,9 @@ struct mu_check {
 	pid_t pid;
 	const char *core, *exe, *sysroot; /* NULL: not given */
 	const char *debug; /* a folder with debug files; NULL: not given */
-	const char *look;                 /* a saved one; NULL: not given */
-	const struct mu_since *since;     /* report only what was lost since; or
-					     NULL */
+	const char *look;  /* a saved one; NULL: not given */
+	const struct mu_since *since; /* report only what was lost since; or
+					 NULL */
 	enum mu_check_stop stop;
 	uint64_t timeout_ns;
 	uint64_t max_pause_ns; /* for one stop; 0: the default */
