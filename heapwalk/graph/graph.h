@@ -76,6 +76,9 @@ struct mu_graph {
 	bool reads;      /* some node has MU_CELL_READ */
 	bool unreadable; /* blocks were removed; never set with READS */
 
+	size_t num_excused; /* unreachable in this image only: mu_mark_confirm()
+			     */
+
 	/*
 	 * Nodes with links among their edges, in any order, noted when they are
 	 * followed. Room for all of them would take as much as the cells.

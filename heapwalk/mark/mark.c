@@ -216,8 +216,10 @@ mark_if_new(void *ctx, const struct mu_block *block)
 		i++;
 	confirming->next = i;
 	if (i == confirming->count || candidates[i].begin != begin ||
-	    candidates[i].end != block->range.end)
+	    candidates[i].end != block->range.end) {
 		mu_block_mark(block);
+		confirming->graph->num_excused++;
+	}
 	return !mu_deadline_passed(&confirming->deadline, 1);
 }
 

@@ -61,6 +61,7 @@ judge_doubt(const struct mu_core_file *file, struct mu_why *why)
 	if (!mu_why_check(&doubt) || doubt.text[0] == '\0')
 		return MU_OK;
 	*why = doubt;
+	mu_why_drop_cure(why); /* it is one for the look */
 	return MU_PARTIAL;
 }
 

@@ -89,13 +89,22 @@ add_vote(struct votes *votes, const struct mu_type *type)
 		votes->types[votes->count++] = type;
 }
 
+/* A guess for a block that has no type needs half of those ASKED. */
+static bool
+is_enough(const struct votes *votes, size_t asked,
+    const struct mu_type *example, const struct mu_type *best)
+{
+	return example->name != NULL || best->certain ||
+	    2 * count_votes(votes, best) >= asked;
+}
+
 static void
 settle(struct mu_block_types *types, const struct mu_groups_at *at)
 {
 	const struct mu_lost_group *group = &at->group;
 	struct mu_type *example = mu_block_types_at(types, at->example.begin);
 	const struct mu_type *other, *best = NULL;
-	const char *text = example == NULL ? NULL : example->text;
+	struct mu_type chosen;
 	struct votes votes = { .count = 0 };
 	size_t i, asked = 1;
 
@@ -105,17 +114,22 @@ settle(struct mu_block_types *types, const struct mu_groups_at *at)
 	for (i = 0; i < group->num_others; i++) {
 		other = mu_block_types_at(types, group->others[i]);
 		asked += other != NULL;
-		if (other != NULL)
+		/* What bytes of others look like tells nothing of this one. */
+		if (other != NULL && other->source != MU_TYPE_CONTENT)
 			add_vote(&votes, other);
 	}
 	for (i = 0; i < votes.count; i++)
 		if (is_better(&votes, votes.types[i], best))
 			best = votes.types[i];
-	if (best == NULL)
+	/* What the example certainly is stands beside its address. */
+	if (example->certain)
+		best = example;
+	if (best == NULL || !is_enough(&votes, asked, example, best))
 		return;
-	*example = *best;
-	example->certain = best->certain && all_certain(&votes, asked, best);
-	example->text = text; /* of its own bytes */
+	chosen = *best;
+	chosen.certain = best->certain && all_certain(&votes, asked, best);
+	chosen.text = example->text; /* of its own bytes */
+	*example = chosen;
 }
 
 void

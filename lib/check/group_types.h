@@ -14,9 +14,11 @@ void mu_group_types_want(
 
 /*
  * After mu_block_types_ask(): give the example of each group the type that is
- * the best for its blocks. A certain one comes first; then the one that most
- * have, where a block that is "A or B" also has A; then the one of the first
- * block. It is certain only if it is for each of them.
+ * the best for its blocks: the one that it certainly has; then one that others
+ * certainly have; then the one that most have, where a block that is "A or B"
+ * also has A; then the one of the first block. Where the example has none, half
+ * of the blocks must have a guess. It is certain only if it is for each of
+ * them.
  */
 void mu_group_types_settle(
     struct mu_block_types *types, const struct mu_entries *entries);

@@ -89,9 +89,14 @@ end_core(const struct mu_check_look *look)
 		    look->why.text);
 	else if (look->analysis.search.leaks.num_leaks == 0)
 		mu_why(&doubt, MU_PARTIAL,
-		    "nothing was lost in the look that wrote this core, by its"
-		    " options or because a second moment showed it: some of"
-		    " these may be in use");
+		    "the look that wrote this core lost nothing: it had other"
+		    " options, or looked twice; some of these may be in use");
+	else if (look->status == MU_OK &&
+	    look->analysis.search.graph.num_excused > 0)
+		mu_why(&doubt, MU_PARTIAL,
+		    "the look that wrote this core looked twice, and found"
+		    " at least %zu of these in use",
+		    look->analysis.search.graph.num_excused);
 	else if (look->status == MU_OK)
 		doubt = (struct mu_why) { .text = "" };
 	mu_core_out_end(look->check->core_out, &doubt);

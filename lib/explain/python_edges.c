@@ -126,8 +126,13 @@ references_end(const struct mu_explaining *explaining,
 	if (!read_class(explaining->snap, object[MU_PYTHON_CLASS], &class) ||
 	    class.basicsize > room * WORD)
 		return 0;
-	return strcmp(name, "code") == 0 ? class.basicsize / WORD
-					 : object_end(&class, object, room);
+	if (strcmp(name, "code") == 0)
+		return class.basicsize / WORD;
+	/* Others may have references there: locals of a generator. */
+	return strcmp(name, "type") == 0 || strcmp(name, "dict") == 0 ||
+		mu_python_is_weak(explaining, block->number)
+	    ? object_end(&class, object, room)
+	    : 0;
 }
 
 static void
@@ -276,11 +281,20 @@ cut_hashes(struct cutting *cutting, const struct mu_block *block)
 bool
 mu_python_is_weak(const struct mu_explaining *explaining, uint32_t number)
 {
+	/* Up to 3.10, since 3.11, and classes of the module weakref. */
+	static const char *const names[] = { "weakref", "weakproxy",
+		"weakcallableproxy", "weakref.ReferenceType",
+		"weakref.ProxyType", "weakref.CallableProxyType", "KeyedRef",
+		"WeakMethod" };
+	size_t i;
 	const struct mu_live_type *type =
 	    mu_live_type_of(&explaining->types, number);
 
-	return type->counter == MU_COUNTER_PYTHON &&
-	    strncmp(type->name, "weak", 4) == 0;
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (type->counter == MU_COUNTER_PYTHON &&
+		    strcmp(type->name, names[i]) == 0)
+			return true;
+	return false;
 }
 
 /* True if BLOCK is an object, or a dictionary's table, without an owner. */

@@ -6,8 +6,9 @@
  * Followed as references, they make each object hold all others.
  *
  * Letters and digits may look like pointers: they are none. So may the words
- * that malloc gave an object beyond its end, instructions, and hashes. A weak
- * reference does not own its object.
+ * that malloc gave a tuple, a class or a dictionary beyond its end,
+ * instructions, and the hashes in a dictionary's table. A weak reference does
+ * not own its object.
  *
  * CPython keeps objects and tables of dictionaries that are free: what these
  * still refer to is not theirs. If objects and their parts have as many

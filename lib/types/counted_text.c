@@ -62,13 +62,15 @@ length_read(const struct counted *counted)
 /*
  * Five characters and a NUL behind SDS_TYPE_5 may be an address: x86-64 places
  * position-independent programs, and with them their heaps, from 0x55... to
- * 0x65... (ELF_ET_DYN_BASE, and up to 32 random bits of pages).
+ * 0x65... (ELF_ET_DYN_BASE, and up to 32 random bits of pages). The two bytes
+ * above are zero.
  */
 static bool
 may_be_address(const struct counted *counted)
 {
 	return counted->length == 5 && counted->text[4] >= 0x55 &&
-	    counted->text[4] <= 0x65;
+	    counted->text[4] <= 0x65 && counted->read > 6 &&
+	    counted->text[6] == 0;
 }
 
 /* The kind has few bits, and that of SDS_TYPE_5 is zero: the rest must fit. */

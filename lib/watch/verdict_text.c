@@ -59,9 +59,9 @@ put_growth(const struct mu_out *out, const struct mu_watch_result *result,
 	if (group == NULL && kind == MU_WATCH_LIVE && result->typed > 0 &&
 	    result->typed < MU_GROWTH_LOOKS)
 		mu_put(out,
-		    ", of types that %zu of the looks knew: more looks, or a"
-		    " longer --every, tell which",
-		    result->typed);
+		    ", of types that are known of %zu look%s only: more"
+		    " looks, or a longer --every, find them",
+		    result->typed, result->typed == 1 ? "" : "s");
 	group = main_group(result, MU_WATCH_HELD);
 	if (kind == MU_WATCH_LOST || group == NULL)
 		return;

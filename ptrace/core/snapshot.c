@@ -346,9 +346,9 @@ conclude(const struct mu_snapshot *snap, const struct mu_snapshot_core *core,
 		    "missing");
 	if (zeroed > 0)
 		return mu_why(why, MU_PARTIAL,
-		    "the core has zeros for the memory of %zu thread%s, which"
-		    " gdb could not read: what only they refer to looks"
-		    " lost" MU_CURE "write it with --core-out",
+		    "the core has zeros for the memory of %zu thread%s, as gdb"
+		    " writes for what it cannot read: what only they refer to"
+		    " looks lost" MU_CURE "write it with --core-out",
 		    zeroed, zeroed == 1 ? "" : "s");
 	if (core->num_gaps == 0)
 		return MU_OK;

@@ -97,7 +97,7 @@ doubt() {
 }
 doubt "$core" 4 "^  Partial: .*\(state D\).* may be among these$"
 doubt "$core.zst" 4 "^  Partial: .*\(state D\).* may be among these$"
-doubt "$core" 0 "^  Partial: nothing was lost in the look that wrote this core" \
+doubt "$core" 0 "^  Partial: the look that wrote this core lost nothing" \
     --use-unaligned
 "$command" -q --core "$core" --use-unaligned >"$work/answer" 2>&1 ||
 	fail "status with the same option"

@@ -74,9 +74,40 @@ TEST(none)
 
 TEST(first_has_none)
 {
+	set(1, "request", false);
 	set(3, "request", false);
 	settle(BLOCKS);
+	expect(NULL, false);
+	set(4, "request", false);
+	settle(BLOCKS);
 	expect("request", false);
+}
+
+/* What one block certainly is, the others are not. */
+TEST(first_is_another)
+{
+	size_t i;
+
+	set(0, "Order", true);
+	for (i = 1; i < BLOCKS; i++)
+		set(i, "Session", true);
+	settle(BLOCKS);
+	expect("Order", false);
+	set(0, "request", false);
+	settle(BLOCKS);
+	expect("Session", false);
+}
+
+TEST(what_others_look_like)
+{
+	size_t i;
+
+	for (i = 1; i < BLOCKS; i++) {
+		set(i, "text", false);
+		all[i].source = MU_TYPE_CONTENT;
+	}
+	settle(BLOCKS);
+	expect(NULL, false);
 }
 
 TEST(most_have_it)
@@ -144,7 +175,7 @@ TEST(certain_of_all)
 /* Contents are those of a block, not of a group. */
 TEST(text_of_its_own)
 {
-	set(0, "char[]", true);
+	set(0, "char[]", false);
 	all[0].text = "one";
 	set(1, "Session", true);
 	set(2, "Session", true);

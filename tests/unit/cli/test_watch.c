@@ -382,9 +382,9 @@ TEST(growth_of_what_few_looks_name)
 	}
 	judge();
 	ck_assert_msg(strstr(text,
-			  "growth: +3.4 MiB/h in use, of types that 1 of the"
-			  " looks knew: more looks, or a longer --every, tell"
-			  " which\n") == text,
+			  "growth: +3.4 MiB/h in use, of types that are"
+			  " known of 1 look only: more looks, or a longer"
+			  " --every, find them\n") == text,
 	    "%s", text);
 }
 

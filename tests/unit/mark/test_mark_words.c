@@ -222,6 +222,7 @@ TEST_LOOP(only_candidates_stay_lost, 0, FAKE_KINDS)
 	ck_assert(!fake_marked(&marking_heap, a));
 	ck_assert(fake_marked(&marking_heap, b));
 	ck_assert(fake_marked(&marking_heap, c));
+	ck_assert_uint_eq(marking_graph.num_excused, 2);
 }
 
 /* Wherever they lie: a candidate before and one behind the new block. */
