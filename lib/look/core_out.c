@@ -31,11 +31,14 @@
 #define REACH 16 /* mappings between two parts of a module, at most */
 #define FX_WORDS (sizeof(elf_fpregset_t) / sizeof(uintptr_t))
 
+#define DELETED " (deleted)"
+
 struct mu_core_writing {
 	struct mu_core_out *core;
 	const struct mu_snapshot *snap;
 	struct mu_memory *memory;
 	pid_t pid;
+	bool our_mounts; /* the process is in our mount namespace */
 	struct mu_tmpfs tmpfs;
 	struct mu_bytes_out packed;
 	char *piece;   /* of PIECE bytes */
@@ -272,20 +275,30 @@ is_vdso(const struct mu_mapping *mapping)
 	    mu_range_size(mapping->range) <= PIECE;
 }
 
+/* True if the names of PID's files are those of ours. */
+static bool
+has_our_mounts(pid_t pid)
+{
+	char path[32], own[64] = "", other[64] = "";
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)pid);
+	return readlink("/proc/self/ns/mnt", own, sizeof(own) - 1) > 0 &&
+	    readlink(path, other, sizeof(other) - 1) > 0 &&
+	    strcmp(own, other) == 0;
+}
+
 /*
- * True if the file of MAPPING can be read later, under its name: it has not
- * been deleted, and is no other one in the mount namespace of the process. This
- * must not wait for a server.
+ * True if the file of MAPPING can be read later, under its name. To look for it
+ * could mean to wait for a server: the kernel says that it is deleted.
  */
 static bool
-is_kept(const struct mu_mapping *mapping)
+is_kept(const struct mu_core_writing *writing, const struct mu_mapping *mapping)
 {
-	struct statx about = { .stx_ino = 0 };
+	size_t length = strlen(mapping->name), tail = strlen(DELETED);
 
-	return statx(AT_FDCWD, mapping->name,
-		   AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC,
-		   STATX_INO, &about) == 0 &&
-	    about.stx_ino == mapping->inode;
+	return writing->our_mounts &&
+	    (length < tail ||
+		strcmp(mapping->name + length - tail, DELETED) != 0);
 }
 
 /* True if MAPPING is of a program or a library: a part of it is executable. */
@@ -324,7 +337,8 @@ dumped(struct mu_core_writing *writing, const struct mu_mapping *mapping)
 	if (mapping->name[0] != '/' || mapping->writable ||
 	    writing->memory->ops->populated(
 		writing->memory, mapping->range, &part) ||
-	    (is_of_module(writing->snap, mapping) && !is_kept(mapping)))
+	    (is_of_module(writing->snap, mapping) &&
+		!is_kept(writing, mapping)))
 		return size;
 	return mapping->offset == 0 ? writing->memory->page_size : 0;
 }
@@ -529,6 +543,7 @@ begin(struct mu_core_out *core, const struct mu_snapshot *snap, pid_t pid)
 		.snap = snap,
 		.memory = (struct mu_memory *)&snap->memory,
 		.pid = pid,
+		.our_mounts = has_our_mounts(pid),
 		.tmpfs = { .pid = pid },
 		.piece = malloc(PIECE),
 	};
