@@ -163,8 +163,9 @@ count_rises(const uint64_t *values, size_t count)
 }
 
 /*
- * True if the gain from FIRST to LAST is less than SHARE of that from BEFORE to
- * FIRST, and is that in equal times, too: looks are late at times.
+ * True if the gain between the last two of LOOKS is less than SHARE of that
+ * between the first two, and is that in equal times, too: looks are late at
+ * times.
  */
 static bool
 gains_less(const uint64_t *values, const uint64_t *times_ns,

@@ -141,30 +141,35 @@ try_format(const struct wanted *wanted, const char *format, ...)
 	return -1;
 }
 
+/* Try TAIL below each folder that has debug files. */
+static int
+try_folders(const struct wanted *wanted, const char *tail)
+{
+	const struct mu_debug_files *files = wanted->search->files;
+	int fd = -1;
+
+	if (files->given != NULL)
+		fd = try_format(wanted, "%s%s", files->given, tail);
+	if (fd < 0 && files->given != NULL)
+		fd = try_format(wanted, "%s" DEBUG "%s", files->given, tail);
+	if (fd < 0)
+		fd = try_format(wanted, DEBUG "%s", tail);
+	if (fd < 0 && files->root[0] != '\0')
+		fd = try_format(wanted, "%s" DEBUG "%s", files->root, tail);
+	return fd;
+}
+
 static int
 try_build_id(const struct wanted *wanted)
 {
 	const char *id = wanted->id.hex;
-	const char *root = wanted->search->files->root;
-	const char *given = wanted->search->files->given;
-	int fd = -1;
+	char tail[sizeof(wanted->id.hex) + 32];
 
 	/* The folder is named by the first byte. */
 	if (strlen(id) <= 2)
 		return -1;
-	if (given != NULL)
-		fd = try_format(
-		    wanted, "%s/.build-id/%.2s/%s.debug", given, id, id + 2);
-	if (fd < 0 && given != NULL)
-		fd = try_format(wanted, "%s" DEBUG "/.build-id/%.2s/%s.debug",
-		    given, id, id + 2);
-	if (fd < 0)
-		fd = try_format(
-		    wanted, DEBUG "/.build-id/%.2s/%s.debug", id, id + 2);
-	if (fd < 0 && root[0] != '\0')
-		fd = try_format(wanted, "%s" DEBUG "/.build-id/%.2s/%s.debug",
-		    root, id, id + 2);
-	return fd;
+	snprintf(tail, sizeof(tail), "/.build-id/%.2s/%s.debug", id, id + 2);
+	return try_folders(wanted, tail);
 }
 
 /* Try LINK in and near the folder of PATH, which is below ROOT. */
@@ -223,8 +228,6 @@ try_link(const struct wanted *wanted, const char *link)
 static int
 find_shared(struct wanted *wanted, Dwarf *dwarf)
 {
-	const char *root = wanted->search->files->root;
-	const char *given = wanted->search->files->given;
 	const char *name = NULL, *tail = NULL;
 	const void *id = NULL;
 	ssize_t size = dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id);
@@ -238,13 +241,7 @@ find_shared(struct wanted *wanted, Dwarf *dwarf)
 		tail = strstr(name, DWZ);
 	if (fd >= 0 || tail == NULL || strstr(tail, "..") != NULL)
 		return fd;
-	if (given != NULL)
-		fd = try_format(wanted, "%s%s", given, tail);
-	if (fd < 0)
-		fd = try_format(wanted, DEBUG "%s", tail);
-	if (fd < 0 && root[0] != '\0')
-		fd = try_format(wanted, "%s" DEBUG "%s", root, tail);
-	return fd;
+	return try_folders(wanted, tail);
 }
 
 static int

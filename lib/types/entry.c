@@ -153,14 +153,11 @@ bool
 mu_entry_has_types(Dwarf_Die *die)
 {
 	Dwarf_Die child;
-	int tag;
 
 	if (dwarf_child(die, &child) != 0)
 		return false;
 	do {
-		tag = dwarf_tag(&child);
-		if (tag == DW_TAG_structure_type || tag == DW_TAG_class_type ||
-		    tag == DW_TAG_union_type)
+		if (mu_entry_is_structure(&child))
 			return true;
 	} while (dwarf_siblingof(&child, &child) == 0);
 	return false;

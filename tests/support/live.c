@@ -1,30 +1,12 @@
 #include "tests/support/live.h"
+#include "tests/support/clear_vectors.h"
 #include "tests/support/map_files.h"
-
-#if defined(__x86_64__)
-#define CLEAR(number) \
-	"vpxorq %%zmm" #number ", %%zmm" #number ", %%zmm" #number "\n\t"
-
-/* Of libc's memcpy() words are left in the upper halves, and from zmm16 on. */
-static void
-scrub_wide_registers(void)
-{
-	if (__builtin_cpu_supports("avx"))
-		__asm__ volatile("vzeroall");
-	if (__builtin_cpu_supports("avx512f"))
-		__asm__ volatile(
-		    CLEAR(16) CLEAR(17) CLEAR(18) CLEAR(19) CLEAR(20) CLEAR(21)
-			CLEAR(22) CLEAR(23) CLEAR(24) CLEAR(25) CLEAR(26)
-			    CLEAR(27) CLEAR(28) CLEAR(29) CLEAR(30) CLEAR(31) ""
-		    :);
-}
-#endif
 
 __attribute__((noinline)) void
 scrub_registers(void)
 {
+	clear_vectors();
 #if defined(__x86_64__)
-	scrub_wide_registers();
 	__asm__ volatile(
 	    "xorl %%eax, %%eax\n\txorl %%ecx, %%ecx\n\txorl %%edx, %%edx\n\t"
 	    "xorl %%esi, %%esi\n\txorl %%edi, %%edi\n\txorl %%r8d, %%r8d\n\t"

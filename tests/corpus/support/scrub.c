@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "tests/corpus/support/corpus.h"
+#include "tests/support/clear_vectors.h"
 
 #define DEAD_STACK (192 * 1024) /* a thread has 8 MiB */
 
@@ -23,39 +24,6 @@ clear_registers(void)
 			 : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10",
 			 "r11", "rbx", "r12", "r13", "r14", "r15", "cc",
 			 "memory");
-#endif
-}
-
-#if defined(__x86_64__)
-/* Clear the vector registers, in which memcpy() and others leave contents. */
-static __attribute__((target("avx"))) void
-clear_avx(void)
-{
-	__asm__ volatile("vzeroall" : : : "memory");
-}
-
-static __attribute__((target("avx512f"))) void
-clear_avx512(void)
-{
-#define CLEAR(n) "vpxord %%zmm" #n ", %%zmm" #n ", %%zmm" #n "\n\t"
-	__asm__ volatile(CLEAR(16) CLEAR(17) CLEAR(18) CLEAR(19) CLEAR(
-	    20) CLEAR(21) CLEAR(22) CLEAR(23) CLEAR(24) CLEAR(25) CLEAR(26)
-			     CLEAR(27) CLEAR(28) CLEAR(29) CLEAR(30) CLEAR(31)
-			 :
-			 :
-			 : "memory");
-#undef CLEAR
-}
-#endif
-
-static NOINLINE void
-clear_vectors(void)
-{
-#if defined(__x86_64__)
-	if (__builtin_cpu_supports("avx512f"))
-		clear_avx512();
-	if (__builtin_cpu_supports("avx"))
-		clear_avx();
 #endif
 }
 
