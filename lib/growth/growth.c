@@ -164,8 +164,7 @@ count_rises(const uint64_t *values, size_t count)
 
 /*
  * True if the gain between the last two of LOOKS is less than SHARE of that
- * between the first two, and is that in equal times, too: looks are late at
- * times.
+ * between the first two, each in the same time: a look that is late finds more.
  */
 static bool
 gains_less(const uint64_t *values, const uint64_t *times_ns,
@@ -174,8 +173,7 @@ gains_less(const uint64_t *values, const uint64_t *times_ns,
 	double then = (double)mu_gain(values[looks[0]], values[looks[1]]);
 	double now = (double)mu_gain(values[looks[1]], values[looks[2]]);
 
-	return now < then * share &&
-	    now * (double)(times_ns[looks[1]] - times_ns[looks[0]]) <
+	return now * (double)(times_ns[looks[1]] - times_ns[looks[0]]) <
 	    then * share * (double)(times_ns[looks[2]] - times_ns[looks[1]]);
 }
 

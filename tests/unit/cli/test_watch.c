@@ -91,6 +91,11 @@ TEST(late_looks)
 			ck_assert(!grows_late(count, at, 8, .5, true));
 			ck_assert(!grows_late(count, at, 8, .3, false));
 		}
+	for (count = 9; count < 20; count++)
+		for (at = 1; at < count; at++) {
+			ck_assert(!grows_late(count, at, 8, .7, true));
+			ck_assert(!grows_late(count, at, 8, .85, true));
+		}
 }
 
 TEST(what_does_not)
