@@ -7,7 +7,7 @@
 #include "heapwalk/heaps/jemalloc/heap.h"
 
 struct tally {
-	size_t extents, blocks;
+	size_t extents, blocks, bytes;
 };
 
 static enum mu_status
@@ -23,8 +23,8 @@ static enum mu_status
 check_bin(const struct mu_je_walk *walk, unsigned arena, unsigned index,
     const struct tally *tally)
 {
-	uintptr_t bin =
-	    walk->arenas[arena] + MU_JE_ARENA_BINS + index * MU_JE_BIN_SIZE;
+	uintptr_t bin = walk->arenas[arena] + walk->je.release->bins +
+	    index * MU_JE_BIN_SIZE;
 	size_t slabs = mu_je_word(walk->snap, bin + MU_JE_BIN_CURSLABS);
 	size_t blocks = mu_je_word(walk->snap, bin + MU_JE_BIN_CURREGS);
 
@@ -40,30 +40,37 @@ static enum mu_status
 check_large(const struct mu_je_walk *walk, unsigned arena, unsigned index,
     const struct tally *tally)
 {
-	uintptr_t stats = walk->arenas[arena] + MU_JE_ARENA_LARGE +
-	    (index - walk->je.sizes->bins) * MU_JE_LARGE_SIZE;
+	const struct mu_je_release *release = walk->je.release;
+	uintptr_t stats = walk->arenas[arena] + release->large +
+	    (index - walk->je.sizes->bins) * release->large_size;
 	size_t blocks = mu_je_word(walk->snap, stats) -
 	    mu_je_word(walk->snap, stats + sizeof(uint64_t));
+	size_t bytes = mu_je_word(walk->snap, stats + MU_JE_LARGE_BYTES);
 
-	return blocks == tally->blocks
+	if (blocks != tally->blocks)
+		return differs(
+		    walk, arena, index, tally->blocks, blocks, "blocks");
+	return !release->pages || bytes == tally->bytes
 	    ? MU_OK
-	    : differs(walk, arena, index, tally->blocks, blocks, "blocks");
+	    : differs(
+		  walk, arena, index, tally->bytes, bytes, "bytes in blocks");
 }
 
 /* A thread holds this lock of the bin, or of the arena's list of tcaches. */
 static enum mu_status
 check_locks(const struct mu_je_walk *walk, unsigned arena)
 {
-	uintptr_t at = walk->arenas[arena] + MU_JE_ARENA_TCACHES_LOCKED;
+	const struct mu_je_release *release = walk->je.release;
+	uintptr_t at =
+	    walk->arenas[arena] + release->tcaches + MU_JE_TCACHES_MUTEX;
 	unsigned i;
 
 	for (i = 0; i <= walk->je.sizes->bins; i++) {
-		if ((mu_je_word(walk->snap, at) & 0xff) != 0)
+		if ((mu_je_word(walk->snap, at + release->locked) & 0xff) != 0)
 			return mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
 			    "jemalloc: a thread holds a lock of arena %u",
 			    arena);
-		at = walk->arenas[arena] + MU_JE_ARENA_BINS +
-		    i * MU_JE_BIN_SIZE + MU_JE_MUTEX_LOCKED;
+		at = walk->arenas[arena] + release->bins + i * MU_JE_BIN_SIZE;
 	}
 	return MU_OK;
 }
@@ -113,6 +120,7 @@ mu_je_counts_check(const struct mu_je_walk *walk)
 		    &tallies[extent->arena * MU_JE_CLASSES_MAX + extent->index];
 		tally->extents++;
 		tally->blocks += count_live(extent);
+		tally->bytes += extent->size;
 	}
 	for (i = 0; status == MU_OK && i < walk->je.num_arenas; i++)
 		if (walk->arenas[i] != 0)
@@ -133,8 +141,8 @@ mu_je_internal_check(const struct mu_je_walk *walk)
 
 	for (i = 0; i < walk->je.num_arenas; i++)
 		if (walk->arenas[i] != 0)
-			counted += mu_je_word(
-			    walk->snap, walk->arenas[i] + MU_JE_ARENA_INTERNAL);
+			counted += mu_je_word(walk->snap,
+			    walk->arenas[i] + walk->je.release->internal);
 	return counted == walk->internal
 	    ? MU_OK
 	    : mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,

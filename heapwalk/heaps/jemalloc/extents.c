@@ -8,12 +8,21 @@
 #include "heapwalk/heaps/jemalloc/heap.h"
 
 #define BLOCKS_MAX 4096 /* of one base; each is larger than the last */
+#define WORD sizeof(uintptr_t)
+
+/* What a leaf of the tree has for a page. */
+struct leaf {
+	uintptr_t edata;
+	unsigned state, class;
+	bool slab;
+};
 
 /* Read the blocks of the arena's base, in which its tables lie. */
 static enum mu_status
 read_base(struct mu_je_walk *walk, uintptr_t arena)
 {
-	uintptr_t base = mu_je_word(walk->snap, arena + MU_JE_ARENA_BASE);
+	const struct mu_je_tree *tree = walk->je.tree;
+	uintptr_t base = mu_je_word(walk->snap, arena + walk->je.release->base);
 	uintptr_t block = mu_je_word(walk->snap, base + MU_JE_BASE_BLOCKS);
 	struct mu_range range;
 	size_t size, steps;
@@ -30,7 +39,9 @@ read_base(struct mu_je_walk *walk, uintptr_t arena)
 		range.begin = block;
 		if (!mu_ranges_add(&walk->bases, range))
 			return mu_je_no_memory(walk);
-		walk->leaves += size / MU_JE_RTREE_BYTES;
+		walk->nodes += size / (tree->entry << tree->leaf);
+		if (tree->node > 0)
+			walk->nodes += size / (WORD << tree->node);
 		block = mu_je_word(walk->snap, block + sizeof(uintptr_t));
 	}
 	return MU_OK;
@@ -52,7 +63,7 @@ mu_je_arenas_read(struct mu_je_walk *walk)
 		    mu_je_word(walk->snap, walk->je.arenas + i * sizeof(arena));
 		if (arena == 0)
 			continue;
-		if (!mu_je_is_arena(walk->snap, arena, i))
+		if (!mu_je_is_arena(walk->snap, walk->je.release, arena, i))
 			return mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
 			    "jemalloc: %p is not arena %zu", (void *)arena, i);
 		walk->arenas[i] = arena;
@@ -67,8 +78,7 @@ static const char *
 read_slab(struct mu_je_walk *walk, struct mu_je_extent *extent,
     const char *edata, uint64_t bits)
 {
-	size_t size = mu_je_class_size(walk->je.sizes, extent->index);
-	size_t i, regions;
+	size_t size = extent->size, i, regions;
 	unsigned free = 0, last;
 	uint64_t word;
 
@@ -100,22 +110,55 @@ read_slab(struct mu_je_walk *walk, struct mu_je_extent *extent,
 						" free regions contradicts";
 }
 
-/* A large block begins anywhere in its first page (opt.cache_oblivious). */
+/* Can the block be its extent but for PADDING bytes? */
+static bool
+is_padded(const struct mu_je_walk *walk, const struct mu_je_extent *extent,
+    size_t padding)
+{
+	size_t size = mu_range_size(extent->range) - padding;
+	size_t before = extent->index == 0
+	    ? 0
+	    : mu_je_class_size(walk->je.sizes, extent->index - 1u);
+
+	return extent->begin - extent->range.begin <= padding &&
+	    (size == extent->size ||
+		(walk->je.release->pages && size > before &&
+		    size < extent->size));
+}
+
+/*
+ * A large block begins anywhere in its first page, and its extent has one more,
+ * if and only if opt.cache_oblivious is set: all large blocks tell.
+ */
 static const char *
 read_large(struct mu_je_walk *walk, struct mu_je_extent *extent)
 {
-	size_t size = mu_je_class_size(walk->je.sizes, extent->index);
-	size_t room = extent->range.end - extent->begin;
+	unsigned i;
 
-	/* arena_prof_promote(): a sampled block. */
-	if (extent->index < walk->je.sizes->bins)
-		walk->option = "prof";
-	else if (size > room ||
-	    mu_range_size(extent->range) - size > MU_JE_PAGE)
-		return "a size that its class contradicts";
 	extent->regions = 1;
 	extent->live[0] = 1;
-	return NULL;
+	/* arena_prof_promote(): a sampled block. */
+	if (extent->index < walk->je.sizes->bins) {
+		walk->option = "prof";
+		return NULL;
+	}
+	for (i = 0; i < 2; i++)
+		if (!is_padded(walk, extent, i * MU_JE_PAGE))
+			walk->paddings &= ~(1u << i);
+	return walk->paddings != 0 ? NULL : "a size that its class contradicts";
+}
+
+/* Where nothing tells, the option is set, as it is by default. */
+static void
+size_large(struct mu_je_walk *walk)
+{
+	size_t padding = (walk->paddings & 2) != 0 ? MU_JE_PAGE : 0;
+	struct mu_je_extent *extent = walk->extents;
+	const struct mu_je_extent *end = extent + walk->num_extents;
+
+	for (; extent < end; extent++)
+		if (extent->active && !extent->slab)
+			extent->size = mu_range_size(extent->range) - padding;
 }
 
 /* The edata_t at ADDRESS. Returns NULL, or what is wrong with it. */
@@ -152,26 +195,43 @@ read_extent(struct mu_je_walk *walk, uintptr_t address,
 	extent->active = MU_JE_EDATA_STATE(*bits) == MU_JE_ACTIVE;
 	extent->slab = MU_JE_EDATA_SLAB(*bits) && extent->active;
 	extent->index = MU_JE_EDATA_CLASS(*bits);
-	if (extent->active && extent->index >= walk->je.sizes->classes)
+	if (!extent->active)
+		return NULL;
+	if (extent->index >= walk->je.sizes->classes)
 		return "no size class";
-	if (extent->slab)
-		return read_slab(walk, extent, edata, *bits);
-	return extent->active ? read_large(walk, extent) : NULL;
+	extent->size = mu_je_class_size(walk->je.sizes, extent->index);
+	return extent->slab ? read_slab(walk, extent, edata, *bits)
+			    : read_large(walk, extent);
+}
+
+/* An address of 57 bits leaves no room for the rest: rtree_leaf_elm_t. */
+static struct leaf
+read_entry(const struct mu_je_walk *walk, const char *view)
+{
+	uint64_t word, more;
+
+	memcpy(&word, view, sizeof(word));
+	if (walk->je.tree->entry == sizeof(word))
+		return (struct leaf) { MU_JE_LEAF_EDATA(word),
+			MU_JE_LEAF_STATE(word), MU_JE_LEAF_CLASS(word),
+			MU_JE_LEAF_SLAB(word) };
+	memcpy(&more, view + sizeof(word), sizeof(more));
+	return (struct leaf) { word, MU_JE_LEAF_STATE(more),
+		MU_JE_LEAF_CLASS_WIDE(more), MU_JE_LEAF_SLAB(more) };
 }
 
 /*
- * The word of the leaf for PAGE must agree with the extent's edata_t. The size
+ * The entry of the leaf for PAGE must agree with the extent's edata_t. The size
  * class is not set at the last page of a large block (emap_remap()).
  */
 static bool
-agrees(const struct mu_je_extent *extent, uintptr_t page, uint64_t leaf,
-    uint64_t bits)
+agrees(const struct mu_je_extent *extent, uintptr_t page,
+    const struct leaf *leaf, uint64_t bits)
 {
-	return MU_JE_LEAF_STATE(leaf) == MU_JE_EDATA_STATE(bits) &&
+	return leaf->state == MU_JE_EDATA_STATE(bits) &&
 	    (!extent->active ||
 		(!extent->slab && page != extent->range.begin) ||
-		(MU_JE_LEAF_CLASS(leaf) == extent->index &&
-		    (MU_JE_LEAF_SLAB(leaf) != 0) == extent->slab));
+		(leaf->class == extent->index && leaf->slab == extent->slab));
 }
 
 static enum mu_status
@@ -181,21 +241,21 @@ wrong(const struct mu_je_walk *walk, uintptr_t page, const char *rule)
 	    "jemalloc: the extent of page %p has %s", (void *)page, rule);
 }
 
-/* The leaf's word LEAF is that of PAGE. Pages come by address. */
+/* The leaf's entry at VIEW is that of PAGE. Pages come by address. */
 static enum mu_status
-take_page(struct mu_je_walk *walk, uintptr_t page, uint64_t leaf)
+take_page(struct mu_je_walk *walk, const char *view, uintptr_t page)
 {
-	uintptr_t address = MU_JE_LEAF_EDATA(leaf);
+	struct leaf leaf = read_entry(walk, view);
 	struct mu_je_extent extent, *last = NULL;
 	const char *rule;
 	uint64_t bits;
 
-	if (address == 0)
+	if (leaf.edata == 0)
 		return MU_OK;
 	if (walk->num_extents > 0)
 		last = &walk->extents[walk->num_extents - 1];
-	rule = read_extent(walk, address, &extent, &bits);
-	if (rule == NULL && !agrees(&extent, page, leaf, bits))
+	rule = read_extent(walk, leaf.edata, &extent, &bits);
+	if (rule == NULL && !agrees(&extent, page, &leaf, bits))
 		rule = "an entry in the tree that differs from it";
 	if (walk->option != NULL)
 		return mu_why(walk->why, MU_ERR_FOREIGN_ALLOCATOR,
@@ -219,40 +279,42 @@ take_page(struct mu_je_walk *walk, uintptr_t page, uint64_t leaf)
 	return MU_OK;
 }
 
-/* Take the pages from FIRST on, whose words are in the leaf at ADDRESS. */
+/* An entry of the tree for the addresses from FIRST on is at VIEW. */
+typedef enum mu_status entry_taker(
+    struct mu_je_walk *walk, const char *view, uintptr_t first);
+
+/*
+ * Call TAKE for the entries in RANGE that are not empty, each of SIZE bytes and
+ * for 2^SHIFT addresses.
+ */
 static enum mu_status
-read_leaf(struct mu_je_walk *walk, uintptr_t address, uintptr_t first)
+each_entry(struct mu_je_walk *walk, struct mu_range range, size_t size,
+    uintptr_t first, unsigned shift, entry_taker *take)
 {
 	struct mu_memory *memory = (struct mu_memory *)&walk->snap->memory;
-	struct mu_range part, rest = { address, address + MU_JE_RTREE_BYTES };
+	uintptr_t begin = range.begin;
 	enum mu_status status = MU_OK;
+	struct mu_range part;
 	const char *view;
 	uint64_t word;
 	size_t at;
 
-	/* A hostile tree could have one leaf everywhere. */
-	if (walk->leaves-- == 0 || !mu_ranges_has(&walk->bases, address) ||
-	    !mu_ranges_has(&walk->bases, rest.end - 1))
-		return wrong(
-		    walk, first, "a leaf that is no memory of jemalloc");
-	for (; rest.begin < rest.end &&
-	     memory->ops->populated(memory, rest, &part);
-	     rest.begin = part.end) {
+	for (; range.begin < range.end &&
+	     memory->ops->populated(memory, range, &part);
+	     range.begin = part.end) {
 		view = mu_snapshot_view(
 		    walk->snap, part.begin, mu_range_size(part));
 		if (view == NULL)
 			return wrong(
-			    walk, first, "a leaf that is not readable");
+			    walk, first, "a tree that is not readable");
 		for (at = 0; status == MU_OK && at < mu_range_size(part);
-		     at += sizeof(word)) {
+		     at += size) {
 			memcpy(&word, view + at, sizeof(word));
-			status = word == 0
-			    ? MU_OK
-			    : take_page(walk,
-				  first +
-				      (part.begin + at - address) /
-					  sizeof(word) * MU_JE_PAGE,
-				  word);
+			if (word != 0)
+				status = take(walk, view + at,
+				    first +
+					((part.begin + at - begin) / size
+					    << shift));
 		}
 		if (status != MU_OK)
 			return status;
@@ -260,26 +322,56 @@ read_leaf(struct mu_je_walk *walk, uintptr_t address, uintptr_t first)
 	return MU_OK;
 }
 
+/* The node or leaf whose address is at VIEW, with 2^BITS entries. */
+static enum mu_status
+each_child(struct mu_je_walk *walk, const char *view, unsigned bits,
+    size_t size, uintptr_t first, unsigned shift, entry_taker *take)
+{
+	struct mu_range range;
+
+	memcpy(&range.begin, view, sizeof(range.begin));
+	range.end = range.begin + (size << bits);
+	/* A hostile tree could have one leaf everywhere. */
+	if (walk->nodes == 0 || range.begin % MU_JE_CACHELINE != 0 ||
+	    !mu_ranges_has(&walk->bases, range.begin) ||
+	    !mu_ranges_has(&walk->bases, range.end - 1))
+		return wrong(
+		    walk, first, "a leaf that is no memory of jemalloc");
+	walk->nodes--;
+	return each_entry(walk, range, size, first, shift, take);
+}
+
+static enum mu_status
+read_leaf(struct mu_je_walk *walk, const char *view, uintptr_t first)
+{
+	const struct mu_je_tree *tree = walk->je.tree;
+
+	return each_child(walk, view, tree->leaf, tree->entry, first,
+	    MU_JE_PAGE_BITS, take_page);
+}
+
+static enum mu_status
+read_node(struct mu_je_walk *walk, const char *view, uintptr_t first)
+{
+	const struct mu_je_tree *tree = walk->je.tree;
+
+	return each_child(walk, view, tree->node, WORD, first,
+	    MU_JE_PAGE_BITS + tree->leaf, read_leaf);
+}
+
 enum mu_status
 mu_je_extents_read(struct mu_je_walk *walk)
 {
-	struct mu_memory *memory = (struct mu_memory *)&walk->snap->memory;
-	uintptr_t root = walk->je.rtree + MU_JE_RTREE_ROOT, at, leaf;
-	struct mu_range part, rest = { root, root + MU_JE_RTREE_BYTES };
-	enum mu_status status = MU_OK;
+	const struct mu_je_tree *tree = walk->je.tree;
+	uintptr_t root = walk->je.rtree + MU_JE_RTREE_ROOT;
+	enum mu_status status;
 
-	for (; status == MU_OK && rest.begin < rest.end &&
-	     memory->ops->populated(memory, rest, &part);
-	     rest.begin = part.end) {
-		for (at = part.begin; status == MU_OK && at < part.end;
-		     at += sizeof(leaf)) {
-			leaf = mu_je_word(walk->snap, at);
-			if (leaf != 0)
-				status = read_leaf(walk, leaf,
-				    (at - root) / sizeof(leaf) * MU_JE_PAGE
-					<< MU_JE_RTREE_BITS);
-		}
-	}
+	walk->paddings = 3;
+	status = each_entry(walk,
+	    (struct mu_range) { root, root + (WORD << tree->root) }, WORD, 0,
+	    MU_JE_PAGE_BITS + tree->leaf + tree->node,
+	    tree->node > 0 ? read_node : read_leaf);
+	size_large(walk);
 	return status;
 }
 
@@ -290,7 +382,7 @@ mu_je_take(struct mu_je_walk *walk, uintptr_t address, unsigned index)
 	    walk->extents, walk->num_extents, sizeof(*walk->extents), address);
 	struct mu_je_extent *extent;
 	uint64_t bit, *word;
-	size_t size, region;
+	size_t region;
 
 	if (i == 0)
 		return NULL;
@@ -299,10 +391,9 @@ mu_je_take(struct mu_je_walk *walk, uintptr_t address, unsigned index)
 	    address >= extent->range.end ||
 	    (index != MU_JE_CLASSES_MAX && index != extent->index))
 		return NULL;
-	size = mu_je_class_size(walk->je.sizes, extent->index);
-	region = (address - extent->begin) / size;
+	region = (address - extent->begin) / extent->size;
 	if (region >= extent->regions ||
-	    address != extent->begin + region * size)
+	    address != extent->begin + region * extent->size)
 		return NULL;
 	word = &extent->live[region / 64];
 	bit = 1ull << (region % 64);

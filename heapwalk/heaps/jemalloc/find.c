@@ -14,21 +14,66 @@
 #include "heapwalk/subject/classify.h"
 
 /* Only files that have as much of .bss can have the tree's root there. */
-#define BSS_MIN MU_JE_RTREE_BYTES
+#define BSS_MIN ((size_t)8 << 15)
 
 #define BASE_BLOCKS 128 /* of the first arena's base that are searched */
+#define ROOTS_MAX 64    /* places where a tree may be */
 
-/* Quantum, bins, classes, bins of a tcache, and two offsets. */
 static const struct mu_je_sizes all_sizes[] = {
-	{ 16, 36, 232, 73, 160, 168 },
-	{ 8, 39, 235, 76, 176, 184 },
+	{ .quantum = 16, .bins = 36, .classes = 232 },
+	{ .quantum = 8, .bins = 39, .classes = 235 },
 };
+
+static const struct mu_je_release releases[] = {
+	/* 5.3.0 */
+	{ .internal = 56,
+	    .large = 976,
+	    .large_size = 48,
+	    .tcaches = 10392,
+	    .ind = 78928,
+	    .base = 78936,
+	    .bins = 78952,
+	    .lock = 64,
+	    .locked = 104,
+	    .slow = 52,
+	    .slow_bin = 3,
+	    .tcache_large = 37,
+	    .stacks_end = 0xa7a7a7a7a7a7a7a7 },
+	/* 5.3.1 */
+	{ .internal = 72,
+	    .large = 992,
+	    .large_size = 56,
+	    .tcaches = 11976,
+	    .ind = 80640,
+	    .base = 80648,
+	    .bins = 80704,
+	    .lock = 72,
+	    .locked = 64,
+	    .slow = 76,
+	    .slow_bin = 4,
+	    .tcache_large = 5,
+	    .stacks_end = MU_JE_STACKS_BEGIN + 1,
+	    .pages = true },
+};
+
+#define NUM_RELEASES (sizeof(releases) / sizeof(*releases))
+
+static const struct mu_je_tree trees[] = {
+	{ .root = 18, .leaf = 18, .entry = 8 },
+	{ .root = 15, .node = 15, .leaf = 15, .entry = 16 },
+};
+#define NUM_TREES (sizeof(trees) / sizeof(*trees))
 
 struct search {
 	const struct mu_snapshot *snap;
 	struct mu_range data; /* .data and .bss of one file */
 	uintptr_t first;      /* the last address of an arena 0 that was seen */
 	struct mu_jemalloc *found;
+
+	/* The tree that is tried, and which of its root's words lead on. */
+	unsigned num_roots;
+	const struct mu_je_tree *tree;
+	bool has_child, has_other;
 };
 
 /* Call VISIT for each word of RANGE that is not 0. */
@@ -57,17 +102,18 @@ each_word(struct search *search, struct mu_range range,
 }
 
 bool
-mu_je_is_arena(const struct mu_snapshot *snap, uintptr_t address, size_t index)
+mu_je_is_arena(const struct mu_snapshot *snap,
+    const struct mu_je_release *release, uintptr_t address, size_t index)
 {
 	const struct mu_mapping *mapping = mu_snapshot_mapping(snap, address);
 	uintptr_t base, block;
 
 	if (address % MU_JE_CACHELINE != 0 || mapping == NULL ||
 	    mapping->inode != 0 || !mapping->readable || !mapping->writable ||
-	    mapping->range.end - address < MU_JE_ARENA_SIZE ||
-	    (uint32_t)mu_je_word(snap, address + MU_JE_ARENA_IND) != index)
+	    mapping->range.end - address < mu_je_arena_size(release) ||
+	    (uint32_t)mu_je_word(snap, address + release->ind) != index)
 		return false;
-	base = mu_je_word(snap, address + MU_JE_ARENA_BASE);
+	base = mu_je_word(snap, address + release->base);
 	mapping = mu_snapshot_mapping(snap, base);
 	if (base % MU_JE_CACHELINE != 0 || mapping == NULL ||
 	    mapping->range.end - base < MU_JE_BASE_SIZE)
@@ -79,7 +125,8 @@ mu_je_is_arena(const struct mu_snapshot *snap, uintptr_t address, size_t index)
 
 /* How many arenas the array at AT has if it is arenas[], else 0. */
 static size_t
-count_arenas(const struct search *search, uintptr_t at)
+count_arenas(const struct search *search, const struct mu_je_release *release,
+    uintptr_t at)
 {
 	size_t i, count = 0;
 	uintptr_t word;
@@ -90,7 +137,7 @@ count_arenas(const struct search *search, uintptr_t at)
 			return 0;
 		if (word == 0)
 			continue;
-		if (!mu_je_is_arena(search->snap, word, i))
+		if (!mu_je_is_arena(search->snap, release, word, i))
 			return 0;
 		count = i + 1;
 	}
@@ -100,12 +147,17 @@ count_arenas(const struct search *search, uintptr_t at)
 static void
 see_arena(struct search *search, uintptr_t at, uintptr_t word)
 {
+	const struct mu_je_release *release = releases;
+	const struct mu_je_release *end = releases + NUM_RELEASES;
 	size_t count;
 
-	if (!mu_je_is_arena(search->snap, word, 0))
+	while (release < end && !mu_je_is_arena(search->snap, release, word, 0))
+		release++;
+	if (release == end)
 		return;
 	search->first = word;
-	count = count_arenas(search, at);
+	search->found->release = release;
+	count = count_arenas(search, release, at);
 	if (count > 0 && count >= search->found->num_arenas) {
 		search->found->arenas = at;
 		search->found->num_arenas = count;
@@ -113,11 +165,12 @@ see_arena(struct search *search, uintptr_t at, uintptr_t word)
 }
 
 /*
- * True if ADDRESS is in a block of BASE, with room for a leaf behind it. Each
- * block is larger than the one before, so there are not many.
+ * True if ADDRESS is in a block of BASE, with ROOM behind it. Each block is
+ * larger than the one before, so there are not many.
  */
 static bool
-is_leaf(const struct mu_snapshot *snap, uintptr_t base, uintptr_t address)
+has_room(const struct mu_snapshot *snap, uintptr_t base, uintptr_t address,
+    size_t room)
 {
 	uintptr_t block = mu_je_word(snap, base + MU_JE_BASE_BLOCKS), size;
 	unsigned steps;
@@ -125,39 +178,61 @@ is_leaf(const struct mu_snapshot *snap, uintptr_t base, uintptr_t address)
 	for (steps = 0; block != 0 && steps < BASE_BLOCKS; steps++) {
 		size = mu_je_word(snap, block);
 		if (address > block && address - block < size &&
-		    size - (address - block) >= MU_JE_RTREE_BYTES)
+		    size - (address - block) >= room)
 			return true;
 		block = mu_je_word(snap, block + sizeof(uintptr_t));
 	}
 	return false;
 }
 
+/* A leaf of the tree that is tried, or a node where it has such a level. */
 static void
-see_leaf(struct search *search, uintptr_t at, uintptr_t word)
+see_child(struct search *search, uintptr_t at, uintptr_t word)
 {
-	struct mu_jemalloc *found = search->found;
-	uintptr_t base = mu_je_word(search->snap, found->rtree);
+	const struct mu_je_tree *tree = search->tree;
+	uintptr_t base = mu_je_word(
+	    search->snap, search->first + search->found->release->base);
 
 	(void)at;
-	if (!is_leaf(search->snap, base, word))
-		found->rtree = 0;
+	if (has_room(search->snap, base, word,
+		tree->node > 0 ? sizeof(word) << tree->node
+			       : tree->entry << tree->leaf))
+		search->has_child = true;
+	else
+		search->has_other = true;
+}
+
+static bool
+is_root(struct search *search, uintptr_t root)
+{
+	size_t size = sizeof(root) << search->tree->root;
+
+	if (root > search->data.end || search->data.end - root < size)
+		return false;
+	search->has_child = search->has_other = false;
+	each_word(search, (struct mu_range) { root, root + size }, see_child);
+	return search->has_child && !search->has_other;
 }
 
 static void
 see_rtree(struct search *search, uintptr_t at, uintptr_t word)
 {
-	uintptr_t root = at + MU_JE_RTREE_ROOT;
 	struct mu_jemalloc *found = search->found;
+	size_t i;
 
 	if (found->rtree != 0 ||
 	    word !=
-		mu_je_word(search->snap, search->first + MU_JE_ARENA_BASE) ||
-	    root > search->data.end ||
-	    search->data.end - root < MU_JE_RTREE_BYTES)
+		mu_je_word(
+		    search->snap, search->first + found->release->base) ||
+	    search->num_roots++ >= ROOTS_MAX)
 		return;
-	found->rtree = at;
-	each_word(search, (struct mu_range) { root, root + MU_JE_RTREE_BYTES },
-	    see_leaf);
+	for (i = 0; found->rtree == 0 && i < NUM_TREES; i++) {
+		search->tree = &trees[i];
+		if (is_root(search, at + MU_JE_RTREE_ROOT)) {
+			found->rtree = at;
+			found->tree = search->tree;
+		}
+	}
 }
 
 /* True if the bin_info_t at AT is that of regions of SIZE bytes. */

@@ -20,6 +20,8 @@ struct mu_jemalloc {
 	uintptr_t arenas;              /* arenas[] */
 	size_t num_arenas;             /* up to the last one in use */
 	uintptr_t rtree;               /* arena_emap_global.rtree */
+	const struct mu_je_release *release;
+	const struct mu_je_tree *tree;
 	const struct mu_je_sizes *sizes;
 };
 
@@ -27,6 +29,7 @@ struct mu_jemalloc {
 struct mu_je_extent {
 	struct mu_range range; /* whole pages */
 	uintptr_t begin;       /* of its block; of a slab range.begin */
+	size_t size;           /* of each block */
 	unsigned arena;
 	unsigned char index; /* size class */
 	bool active, slab;
@@ -43,12 +46,12 @@ struct mu_je_walk {
 	struct mu_jemalloc je;
 	uintptr_t *arenas;      /* addresses; 0: none with this number */
 	struct mu_ranges bases; /* its own tables: base_block_t */
-	size_t leaves;          /* of the tree, as many as fit into these */
+	size_t nodes;           /* of the tree, as many as fit into these */
 	struct mu_je_extent *extents; /* by address */
 	size_t num_extents, max_extents;
+	unsigned paddings;  /* bit i: large blocks may have i pages more */
 	const char *option; /* of jemalloc, with which it cannot be read */
 	size_t internal;    /* bytes of blocks that are jemalloc's own */
-	size_t cached;      /* bytes that tcaches hold */
 };
 
 /*
@@ -60,9 +63,9 @@ struct mu_je_walk {
 enum mu_status mu_je_find(struct mu_jemalloc *found,
     const struct mu_snapshot *snap, struct mu_why *why);
 
-/* True if an arena with number INDEX is at ADDRESS. */
-bool mu_je_is_arena(
-    const struct mu_snapshot *snap, uintptr_t address, size_t index);
+/* True if an arena of RELEASE with number INDEX is at ADDRESS. */
+bool mu_je_is_arena(const struct mu_snapshot *snap,
+    const struct mu_je_release *release, uintptr_t address, size_t index);
 
 /* MU_ERR_HEAP_INCONSISTENT if a thread may be in the middle of a change. */
 enum mu_status mu_je_inside(const struct mu_je_walk *walk);

@@ -45,7 +45,8 @@ static bool
 is_lock(const struct mu_je_walk *walk, uintptr_t address)
 {
 	return mu_ranges_has(&walk->bases, address) ||
-	    address == walk->je.rtree + MU_JE_RTREE_LOCK + MU_JE_MUTEX_LOCK;
+	    address ==
+	    walk->je.rtree + MU_JE_RTREE_LOCK + walk->je.release->lock;
 }
 
 static bool

@@ -19,9 +19,9 @@ is_live(const struct mu_je_extent *extent, size_t region)
 /* Blocks that stand alone: large ones, and those of no whole grains. */
 static enum mu_status
 add_listed(struct mu_heap *heap, const struct mu_je_extent *extent,
-    const char *view, const struct mu_heap_member *member, size_t size)
+    const char *view, const struct mu_heap_member *member)
 {
-	size_t i, at;
+	size_t size = extent->size, i, at;
 	struct mu_blocks *blocks = &heap->blocks;
 	enum mu_status status;
 
@@ -43,9 +43,9 @@ add_listed(struct mu_heap *heap, const struct mu_je_extent *extent,
 
 static enum mu_status
 add_slab(struct mu_heap *heap, const struct mu_je_extent *extent,
-    const char *view, const struct mu_heap_member *member, size_t size)
+    const char *view, const struct mu_heap_member *member)
 {
-	size_t i, live;
+	size_t size = extent->size, i, live;
 	struct mu_span *span =
 	    mu_blocks_add_span(&heap->blocks, extent->range, view);
 
@@ -83,10 +83,9 @@ add_extent(struct mu_heap *heap, const struct mu_je_walk *walk,
 		return mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
 		    "jemalloc: the extent at %p cannot be read",
 		    (void *)extent->range.begin);
-	size = mu_je_class_size(walk->je.sizes, extent->index);
-	return extent->slab && size % MU_GRAIN == 0
-	    ? add_slab(heap, extent, view, member, size)
-	    : add_listed(heap, extent, view, member, size);
+	return extent->slab && extent->size % MU_GRAIN == 0
+	    ? add_slab(heap, extent, view, member)
+	    : add_listed(heap, extent, view, member);
 }
 
 /* Free memory is that of tcaches, of slabs, and of extents not in use. */

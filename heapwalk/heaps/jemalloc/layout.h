@@ -1,18 +1,20 @@
 /*
- * The structures of jemalloc 5.3.0 on x86-64 with pages of 4 KiB and its
+ * The structures of jemalloc 5.3 on x86-64 with pages of 4 KiB and its
  * default options of configure, as Debian 12 builds it: offsets and sizes in
  * bytes, from its internal headers (named below) and the debugging
- * information of a build. --enable-prof changes none of them. Other releases
- * differ in arena_t, so that no arena is found; a build for addresses of 57
- * bits, as configure makes where the CPU has them, has a tree of three levels.
+ * information of builds. --enable-prof changes none of them. What differs
+ * between releases is in struct mu_je_release; others differ in arena_t, so
+ * that no arena is found.
  */
 #ifndef HEAPWALK_HEAPS_JEMALLOC_LAYOUT_H
 #define HEAPWALK_HEAPS_JEMALLOC_LAYOUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define MU_JE_PAGE 4096
+#define MU_JE_PAGE_BITS 12
 #define MU_JE_CACHELINE 64 /* base_alloc() aligns arenas to it */
 
 /*
@@ -22,9 +24,6 @@
 struct mu_je_sizes {
 	unsigned quantum;
 	unsigned bins, classes;
-	unsigned tcache_bins;            /* at most */
-	size_t slow_stacks, slow_tcache; /* tcache_slow_t: behind bytes for
-					    each bin */
 };
 #define MU_JE_CLASSES_MAX 235
 #define MU_JE_BINS_MIN 36
@@ -37,21 +36,31 @@ struct mu_je_sizes {
 /* jemalloc_internal_types: MALLOCX_ARENA_LIMIT, less one for all bits */
 #define MU_JE_ARENAS_MAX 4094
 
-/* arena_structs: arena_t */
-#define MU_JE_ARENA_INTERNAL 56 /* stats.internal */
-#define MU_JE_ARENA_LARGE 976   /* stats.lstats[]: nmalloc, ndalloc */
-#define MU_JE_LARGE_SIZE 48
-#define MU_JE_ARENA_TCACHES 10392 /* tcache_ql */
-#define MU_JE_ARENA_TCACHES_LOCKED (10408 + MU_JE_MUTEX_LOCKED)
-#define MU_JE_ARENA_IND 78928
-#define MU_JE_ARENA_BASE 78936
-#define MU_JE_ARENA_BINS 78952
-#define MU_JE_ARENA_SIZE (MU_JE_ARENA_BINS + MU_JE_BINS_MIN * MU_JE_BIN_SIZE)
+struct mu_je_release {
+	/* arena_structs: arena_t */
+	size_t internal; /* stats.internal */
+	size_t large;    /* stats.lstats[]: nmalloc, ndalloc */
+	size_t large_size;
+	size_t tcaches; /* tcache_ql, and at + 16 its mutex */
+	size_t ind, base, bins;
 
-/* mutex: malloc_mutex_t */
-#define MU_JE_MUTEX_SIZE 112
-#define MU_JE_MUTEX_LOCK 64 /* pthread_mutex_t */
-#define MU_JE_MUTEX_LOCKED 104
+	/* mutex: malloc_mutex_t */
+	size_t lock, locked; /* pthread_mutex_t, and whether it is */
+
+	/* tcache_structs: tcache_slow_t; bytes before dyn_alloc and tcache */
+	size_t slow, slow_bin; /* in all, and more for each bin of slabs */
+	unsigned tcache_large; /* large classes that a tcache has at most */
+	uintptr_t stacks_end;  /* cache_bin: the word behind its stacks */
+
+	/*
+	 * A large block has all pages of its extent but the padding, if any,
+	 * rather than the size of its class (opt.disable_large_size_classes),
+	 * and lstats[].active_bytes, the third word, counts these.
+	 */
+	bool pages;
+};
+#define MU_JE_TCACHES_MUTEX 16
+#define MU_JE_LARGE_BYTES 16
 
 /* bin: bin_t */
 #define MU_JE_BIN_SIZE 224
@@ -64,11 +73,16 @@ struct mu_je_sizes {
 #define MU_JE_BLOCK_HEADER 144
 #define MU_JE_BLOCK_UNIT ((size_t)2 << 20) /* HUGEPAGE */
 
-/* rtree: rtree_t; both levels have 2^18 entries */
+/*
+ * rtree: rtree_t, for addresses of 48 bits or, as configure makes it where the
+ * CPU has them, of 57: bits of a page's number that each level takes.
+ */
+struct mu_je_tree {
+	unsigned root, node, leaf; /* node: 0 if there is no such level */
+	size_t entry;              /* of a leaf */
+};
 #define MU_JE_RTREE_LOCK 8
 #define MU_JE_RTREE_ROOT 120
-#define MU_JE_RTREE_BITS 18
-#define MU_JE_RTREE_BYTES ((size_t)8 << MU_JE_RTREE_BITS)
 
 /* edata: edata_t */
 #define MU_JE_EDATA_SIZE 128
@@ -88,12 +102,13 @@ struct mu_je_sizes {
 #define MU_JE_ACTIVE 0
 #define MU_JE_RETAINED 3 /* dirty and muzzy before it; others are changing */
 
-/* rtree: a leaf's entry */
+/* rtree: a leaf's entry: one word, or an address and 32 bits */
 #define MU_JE_LEAF_EDATA(bits) \
 	((uintptr_t)((int64_t)((bits) << 16) >> 16) & ~(uintptr_t)127)
 #define MU_JE_LEAF_SLAB(bits) ((bits)&1)
 #define MU_JE_LEAF_STATE(bits) ((bits) >> 2 & 7)
 #define MU_JE_LEAF_CLASS(bits) ((bits) >> 48 & 0xff)
+#define MU_JE_LEAF_CLASS_WIDE(bits) ((bits) >> 5 & 0xff)
 
 /* tcache_structs: tcache_slow_t, tcache_t; cache_bin: cache_bin_t */
 #define MU_JE_SLOW_DESCRIPTOR_BINS 32
@@ -103,9 +118,24 @@ struct mu_je_sizes {
 #define MU_JE_CACHE_FULL 18
 #define MU_JE_CACHE_EMPTY 20
 
-/* cache_bin: the words before and behind the stacks of a tcache */
+/* cache_bin: the word before the stacks of a tcache */
 #define MU_JE_STACKS_BEGIN 0x7a7a7a7a7a7a7a7aull
-#define MU_JE_STACKS_END 0xa7a7a7a7a7a7a7a7ull
+
+/* The bytes of arena_t with the least number of bins. */
+static inline size_t
+mu_je_arena_size(const struct mu_je_release *release)
+{
+	return release->bins + (size_t)MU_JE_BINS_MIN * MU_JE_BIN_SIZE;
+}
+
+/* The offset of dyn_alloc in tcache_slow_t; tcache is the next word. */
+static inline size_t
+mu_je_slow_stacks(
+    const struct mu_je_release *release, const struct mu_je_sizes *sizes)
+{
+	return (release->slow + sizes->bins * release->slow_bin + 7) &
+	    ~(size_t)7;
+}
 
 /* The bytes of a block of size class INDEX: sc. */
 static inline size_t

@@ -13,8 +13,8 @@
 
 /* The stacks of one tcache. */
 struct stacks {
-	struct mu_range range; /* of the allocation */
-	uintptr_t next;        /* where that of the next class begins */
+	uintptr_t next; /* where that of the next class begins */
+	uintptr_t end;  /* of the allocation */
 };
 
 static enum mu_status
@@ -34,14 +34,13 @@ take_blocks(struct mu_je_walk *walk, uintptr_t at, size_t count, unsigned index)
 		if (!mu_snapshot_word(walk->snap, at, &block) ||
 		    mu_je_take(walk, block, index) == NULL)
 			return false;
-		walk->cached += mu_je_class_size(walk->je.sizes, index);
 	}
 	return true;
 }
 
 /*
  * Only the low bits of the ends of a stack are kept, beside its head. A class
- * that is not cached has a stack of no words, at the begin of them all.
+ * that is not cached has a stack of no words, elsewhere.
  */
 static enum mu_status
 take_stack(struct mu_je_walk *walk, struct stacks *stacks, uintptr_t tcache,
@@ -61,12 +60,12 @@ take_stack(struct mu_je_walk *walk, struct stacks *stacks, uintptr_t tcache,
 	memcpy(&empty, view + MU_JE_CACHE_EMPTY, sizeof(empty));
 	size = (uint16_t)(empty - full);
 	used = (uint16_t)(empty - (uint16_t)head);
-	if (size == 0 && head == stacks->range.begin)
+	if (size == 0 && used == 0)
 		return MU_OK;
 	stack = (struct mu_range) { stacks->next, stacks->next + size };
 	if (size % WORD != 0 || used % WORD != 0 || used > size ||
 	    (uint16_t)stack.begin != full || stack.end - used != head ||
-	    stack.end + WORD > stacks->range.end)
+	    stack.end + WORD > stacks->end)
 		return wrong(walk, tcache, "has a stack that cannot be");
 	stacks->next = stack.end;
 	return take_blocks(walk, head, used / WORD, index)
@@ -74,21 +73,25 @@ take_stack(struct mu_je_walk *walk, struct stacks *stacks, uintptr_t tcache,
 	    : wrong(walk, tcache, "holds what is no block in use");
 }
 
-/* The allocation of the stacks is a block of the first arena. */
+/*
+ * The allocation of the stacks is a block of the first arena, or in a base
+ * (b0_alloc_tcache_stack(), opt.metadata_thp).
+ */
 static enum mu_status
 open_stacks(struct mu_je_walk *walk, struct stacks *stacks, uintptr_t tcache,
     uintptr_t at)
 {
 	const struct mu_je_extent *extent =
 	    mu_je_take(walk, at, MU_JE_CLASSES_MAX);
-	size_t size;
 
-	if (extent == NULL || extent->arena != 0)
+	if (extent == NULL ? !mu_ranges_has(&walk->bases, at)
+			   : extent->arena != 0)
 		return wrong(walk, tcache, "has no memory for its stacks");
-	size = mu_je_class_size(walk->je.sizes, extent->index);
-	walk->internal += size;
-	*stacks =
-	    (struct stacks) { .range = { at, at + size }, .next = at + WORD };
+	*stacks = (struct stacks) { .next = at + WORD, .end = UINTPTR_MAX };
+	if (extent != NULL) {
+		stacks->end = at + extent->size;
+		walk->internal += extent->size;
+	}
 	return mu_je_word(walk->snap, at) == MU_JE_STACKS_BEGIN
 	    ? MU_OK
 	    : wrong(walk, tcache, "has no word before its stacks");
@@ -97,9 +100,11 @@ open_stacks(struct mu_je_walk *walk, struct stacks *stacks, uintptr_t tcache,
 static enum mu_status
 take_tcache(struct mu_je_walk *walk, uintptr_t slow, uintptr_t arena)
 {
+	const struct mu_je_release *release = walk->je.release;
 	const struct mu_je_sizes *sizes = walk->je.sizes;
 	const struct mu_snapshot *snap = walk->snap;
-	uintptr_t tcache = mu_je_word(snap, slow + sizes->slow_tcache);
+	uintptr_t at = slow + mu_je_slow_stacks(release, sizes);
+	uintptr_t tcache = mu_je_word(snap, at + WORD);
 	struct stacks stacks = { .next = 0 };
 	enum mu_status status;
 	unsigned i;
@@ -109,17 +114,17 @@ take_tcache(struct mu_je_walk *walk, uintptr_t slow, uintptr_t arena)
 	    mu_je_word(snap, slow + MU_JE_SLOW_DESCRIPTOR_BINS) !=
 		tcache + MU_JE_TCACHE_BINS)
 		return wrong(walk, tcache, "does not belong to its arena");
-	status = open_stacks(
-	    walk, &stacks, tcache, mu_je_word(snap, slow + sizes->slow_stacks));
-	for (i = 0; status == MU_OK && i < sizes->tcache_bins; i++) {
+	status = open_stacks(walk, &stacks, tcache, mu_je_word(snap, at));
+	for (i = 0; status == MU_OK && i < sizes->bins + release->tcache_large;
+	     i++) {
 		/* Behind the last that is cached, the memory is not set. */
 		if (i >= sizes->bins &&
-		    mu_je_word(snap, stacks.next) == MU_JE_STACKS_END)
+		    mu_je_word(snap, stacks.next) == release->stacks_end)
 			break;
 		status = take_stack(walk, &stacks, tcache, i);
 	}
 	if (status == MU_OK &&
-	    mu_je_word(snap, stacks.next) != MU_JE_STACKS_END)
+	    mu_je_word(snap, stacks.next) != release->stacks_end)
 		return wrong(walk, tcache, "has no word behind its stacks");
 	return status;
 }
@@ -127,7 +132,8 @@ take_tcache(struct mu_je_walk *walk, uintptr_t slow, uintptr_t arena)
 static enum mu_status
 take_ring(struct mu_je_walk *walk, uintptr_t arena)
 {
-	uintptr_t first = mu_je_word(walk->snap, arena + MU_JE_ARENA_TCACHES);
+	uintptr_t first =
+	    mu_je_word(walk->snap, arena + walk->je.release->tcaches);
 	uintptr_t slow = first, next;
 	enum mu_status status;
 	size_t steps;

@@ -88,8 +88,9 @@ start(const char *threads, const char *rounds, const char *fork_word)
 	ck_assert_ptr_nonnull(fgets(line, sizeof(line), test.out));
 	ck_assert_int_eq(
 	    sscanf(line, "ready %d %63s", &test.child, version), 2);
-	if (strncmp(version, "5.3.0-", 6) != 0) {
-		printf("SKIPPED: jemalloc is %s, not 5.3.0\n", version);
+	if (strncmp(version, "5.3.0-", 6) != 0 &&
+	    strncmp(version, "5.3.1-", 6) != 0) {
+		printf("SKIPPED: jemalloc %s is not read\n", version);
 		return false;
 	}
 	snprintf(line, sizeof(line), "/proc/%d/mem", test.child);
@@ -261,7 +262,8 @@ static const char *const options[] = { "tcache:false", "narenas:1",
 	"background_thread:true", "percpu_arena:percpu",
 	"dirty_decay_ms:0,muzzy_decay_ms:0", "retain:false", "tcache_max:8",
 	"lg_tcache_max:20", "dss:primary", "slab_sizes:16-4096:8",
-	"metadata_thp:always" };
+	"metadata_thp:always", "tcache:false,cache_oblivious:false",
+	"disable_large_size_classes:false", "tcache_ncached_max:16-512:0" };
 
 TEST_LOOP(with_options, 0, sizeof(options) / sizeof(*options))
 {
@@ -312,7 +314,8 @@ TEST(a_fork_of_threads_is_refused)
 
 /* Words of the first arena that has a slab and a tcache with a cached block. */
 struct places {
-	uintptr_t arena, base, bin, edata, slow, tcache, cache, leaf;
+	uintptr_t arena, base, bin, edata, slow, tcache, stacks, cache;
+	uintptr_t child, last; /* of the tree: in its root, and of that one */
 };
 
 static void
@@ -326,11 +329,12 @@ find_places(struct places *places)
 		places->arena = word_at(je->arenas + i * sizeof(uintptr_t));
 		places->slow = places->arena == 0
 		    ? 0
-		    : word_at(places->arena + MU_JE_ARENA_TCACHES);
+		    : word_at(places->arena + je->release->tcaches);
 		for (j = 1; places->slow != 0 && j < MU_JE_BINS_MIN; j++) {
-			places->tcache =
-			    word_at(places->slow + je->sizes->slow_tcache);
-			places->bin = places->arena + MU_JE_ARENA_BINS +
+			places->stacks = places->slow +
+			    mu_je_slow_stacks(je->release, je->sizes);
+			places->tcache = word_at(places->stacks + 8);
+			places->bin = places->arena + je->release->bins +
 			    j * MU_JE_BIN_SIZE;
 			places->edata = word_at(places->bin + EDATA_OF_BIN);
 			places->cache = places->tcache + MU_JE_TCACHE_BINS +
@@ -343,14 +347,18 @@ find_places(struct places *places)
 	}
 	ck_abort_msg("no arena with a slab and a tcache");
 found:
-	places->base = word_at(places->arena + MU_JE_ARENA_BASE);
-	for (places->leaf = root; word_at(places->leaf) == 0;)
-		places->leaf += sizeof(uintptr_t);
+	places->base = word_at(places->arena + je->release->base);
+	for (places->child = root; word_at(places->child) == 0;)
+		places->child += sizeof(uintptr_t);
+	places->last = word_at(places->child) +
+	    (je->tree->node > 0 ? (size_t)8 << je->tree->node
+				: je->tree->entry << je->tree->leaf) -
+	    8;
 }
 
 TEST(damage_is_refused)
 {
-	const struct mu_je_sizes *sizes;
+	const struct mu_je_release *release;
 	struct places at;
 	uintptr_t old;
 	size_t i;
@@ -359,19 +367,21 @@ TEST(damage_is_refused)
 		return;
 	must_be_read();
 	find_places(&at);
-	sizes = ((const struct mu_jemalloc *)test.member.state)->sizes;
+	release = ((const struct mu_jemalloc *)test.member.state)->release;
 	end_reading();
 	const struct {
 		uintptr_t address, change;
 	} damages[] = {
 		{ at.bin + MU_JE_BIN_CURREGS, 1 },
 		{ at.bin + MU_JE_BIN_CURSLABS, 1 },
-		{ at.bin + MU_JE_MUTEX_LOCKED, 1 },
-		{ at.arena + MU_JE_ARENA_LARGE, 1 },
-		{ at.arena + MU_JE_ARENA_INTERNAL, 4096 },
-		{ at.arena + MU_JE_ARENA_IND, 1 },
-		{ at.arena + MU_JE_ARENA_BASE, 4096 },
-		{ at.arena + MU_JE_ARENA_TCACHES_LOCKED, 1 },
+		{ at.bin + release->locked, 1 },
+		{ at.arena + release->large, 1 },
+		{ at.arena + release->internal, 4096 },
+		{ at.arena + release->ind, 1 },
+		{ at.arena + release->base, 4096 },
+		{ at.arena + release->tcaches + MU_JE_TCACHES_MUTEX +
+			release->locked,
+		    1 },
 		{ word_at(at.base + MU_JE_BASE_BLOCKS), 4096 },
 		{ at.edata, 1 },                       /* arena */
 		{ at.edata, 1 << 12 },                 /* slab */
@@ -380,17 +390,15 @@ TEST(damage_is_refused)
 		{ at.edata, 1 << 28 },                 /* free */
 		{ at.edata + MU_JE_EDATA_ADDR, 4096 }, /* begin */
 		{ at.edata + MU_JE_EDATA_BYTES, 4096 },
-		{ at.edata + MU_JE_EDATA_BITMAP, 1 }, { at.leaf, 8 },
-		{ word_at(at.leaf) + MU_JE_RTREE_BYTES - 8, 128 },
-		{ at.slow, 16 }, { at.slow + MU_JE_SLOW_ARENA, 64 },
-		{ at.slow + sizes->slow_stacks, 4096 },
-		{ at.slow + sizes->slow_tcache, 8 },
+		{ at.edata + MU_JE_EDATA_BITMAP, 1 }, { at.child, 8 },
+		{ at.last, 128 }, { at.slow, 16 },
+		{ at.slow + MU_JE_SLOW_ARENA, 64 }, { at.stacks, 4096 },
+		{ at.stacks + 8, 8 },
 		{ at.slow + MU_JE_SLOW_DESCRIPTOR_BINS, 8 },
-		{ word_at(at.slow + sizes->slow_stacks), 1 },
-		{ at.cache, 1 },               /* head */
-		{ at.cache + 16, 8ull << 16 }, /* full */
-		{ at.cache + 16, 8ull << 32 }, /* empty */
-		{ word_at(at.cache), 8 },      /* a cached block */
+		{ word_at(at.stacks), 1 }, { at.cache, 1 }, /* head */
+		{ at.cache + 16, 8ull << 16 },              /* full */
+		{ at.cache + 16, 8ull << 32 },              /* empty */
+		{ word_at(at.cache), 8 },                   /* a cached block */
 	};
 	for (i = 0; i < sizeof(damages) / sizeof(*damages); i++) {
 		old = word_at(damages[i].address);
@@ -401,6 +409,72 @@ TEST(damage_is_refused)
 		printf("%zu: %s\n", i, test.why.text);
 		end_reading();
 		set_word(damages[i].address, old);
+	}
+	must_be_read();
+	must_agree();
+	end_reading();
+}
+
+static uint64_t
+any(void)
+{
+	static uint64_t seed = 88172645463325252ull;
+
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed;
+}
+
+/* The address of a word of RANGE, of the first ones tried one that is not 0. */
+static uintptr_t
+any_place(const struct mu_range *range)
+{
+	size_t words = mu_range_size(*range) / sizeof(uintptr_t), tries;
+	uintptr_t at = range->begin;
+
+	for (tries = 0; tries < 64; tries++) {
+		at = range->begin + any() % words * sizeof(uintptr_t);
+		if (word_at(at) != 0)
+			break;
+	}
+	return at;
+}
+
+/* Any words, and what others hold: whatever is read of that, it ends. */
+TEST(any_damage)
+{
+	const char *passes = getenv("TESTS_PASSES");
+	const struct mu_je_release *release;
+	size_t count = passes == NULL ? 20 : (size_t)atoi(passes), i;
+	uintptr_t place, old, word, block;
+	struct places at;
+
+	if (!start("2", "2000", NULL))
+		return;
+	must_be_read();
+	find_places(&at);
+	release = ((const struct mu_jemalloc *)test.member.state)->release;
+	end_reading();
+	block = word_at(at.base + MU_JE_BASE_BLOCKS);
+	const struct mu_range ranges[] = {
+		{ at.arena, at.arena + mu_je_arena_size(release) },
+		{ at.edata & ~(uintptr_t)0xfff, (at.edata | 0xfff) + 1 },
+		{ block, block + word_at(block) },
+		{ at.base, at.base + 256 },
+		{ at.slow, at.stacks + 16 },
+		{ at.tcache, at.tcache + 36 * MU_JE_CACHE_SIZE },
+		{ word_at(at.stacks), word_at(at.stacks) + 8192 },
+	};
+	for (i = 0; i < count; i++) {
+		place = any_place(&ranges[any() % 7]);
+		old = word_at(place);
+		word = word_at(any_place(&ranges[any() % 7]));
+		word = any() % 2 == 0 ? word : old ^ 1ull << any() % 64;
+		set_word(place, word);
+		read_heap();
+		end_reading();
+		set_word(place, old);
 	}
 	must_be_read();
 	must_agree();
