@@ -257,6 +257,7 @@ mu_exit_frame_find(struct mu_snapshot *snap, struct mu_known_functions *known,
 		.mappings = snap->mappings,
 		.num_mappings = snap->num_mappings,
 		.local = true,
+		.bare = true,
 	};
 	struct mu_symbol_helper helper = {
 		.source = &source,

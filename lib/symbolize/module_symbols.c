@@ -188,6 +188,7 @@ mu_module_symbols_open(struct mu_module_symbols *symbols,
 	struct mu_elf_file *file = &symbols->file;
 
 	symbols->opened = true;
+	symbols->has_lines = source->bare;
 	symbols->stage = MU_MODULE_FILE;
 	mu_elf_file_open(file, source,
 	    symbols->limit < MU_SYMBOLS_NO_FILES ? subject : NULL, loaded);

@@ -56,6 +56,7 @@ struct mu_symbols_source {
 	void *ctx;
 
 	bool local; /* never use debuginfod */
+	bool bare;  /* no source lines are wanted, which take long to read */
 
 	struct mu_patience *patience;     /* or NULL */
 	struct mu_cache *cache;           /* or NULL: there is none */

@@ -55,6 +55,18 @@ TEST(without_debug_information)
 	    mu_symbols_detail(named.symbols, named.plain), MU_SYMBOLS_NAMES);
 }
 
+/* Names, without what has to be read for lines. */
+TEST(bare)
+{
+	ck_assert(named_begin("-g -O1"));
+	named.source.bare = true;
+	named_open(&named);
+	must_have_names();
+	ck_assert_ptr_null(named_find(named.compute).file);
+	ck_assert_int_eq(
+	    mu_symbols_detail(named.symbols, named.plain), MU_SYMBOLS_NAMES);
+}
+
 TEST(stripped)
 {
 	uintptr_t offset;
