@@ -1,6 +1,6 @@
 #!/bin/sh
 # Answers on a machine that has ten times more to do than it can: of programs
-# about themselves (test_thousand_passes), and of -p about busy ones
+# about themselves (test_many_passes), and of -p about busy ones
 # (victim_busy), by a fork and by reading. Compilers that start and end, and
 # programs that spin, are the load. A fault that needs a thread to be late by
 # milliseconds shows here, and hardly on a quiet machine.
@@ -88,7 +88,7 @@ for i in $(seq "${LOAD_LOOKED_AT:-3}"); do
 	testers="$testers $!"
 done
 for i in $(seq "${LOAD_SELF:-4}"); do
-	"$build/tests/live/pass/test_thousand_passes" >"$work/$i.self" 2>&1 &
+	"$build/tests/live/pass/test_many_passes" >"$work/$i.self" 2>&1 &
 	testers="$testers $!"
 done
 for tester in $testers; do

@@ -175,7 +175,7 @@ choose() {
 run() {
 	echo "--- $1${options:+: $options}${wrapper:+: $wrapper}"
 	[ -z "${TESTS_PASSES:-}" ] ||
-		echo "smaller here: $TESTS_PASSES passes for a thousand"
+		echo "smaller here: $TESTS_PASSES passes for hundreds"
 	choose "$@"
 	MEMUNREACHABLE_OPTIONS=$given${given:+${options:+:}}$options
 	TESTS_STOP=$stop

@@ -38,7 +38,7 @@ SUPPORT := $(BUILD)/tests/libsupport.a
 
 .PHONY: check check-unit check-stop-methods check-faults check-asan check-ubsan \
 	check-valgrind check-tsan soak bench check-releases check-suites check-field check-vm \
-	check-load check-container \
+	check-load check-container check-races \
 	check-layers check-layouts check-context check-documents check-symbols \
 	check-oracles check-answers fuzz tests
 
@@ -247,6 +247,13 @@ check-faults: tests ## every failure of every system call of a pass
 		$(BUILD)/tests/live/faults/test_fault_sweep \
 		$(BUILD)/tests/live/faults/test_fault_sweep_signal \
 		$(BUILD)/tests/live/faults/test_fault_stops
+
+check-races: tests ## the tests that wait for rare moments, for longer
+	$(Q)BUILD=$(BUILD) TESTS_PASSES=1000 TESTS_CHECKS=40 TESTS_KILLS=40 \
+		RECORDED_FULL=1 TEST_TIMEOUT=3600 sh tests/run.sh \
+		$(addprefix $(BUILD)/tests/live/,pass/test_many_passes \
+		check/test_check_process check/test_check_roots \
+		check/test_check_killed heaps/test_recorded)
 
 # A program at full load, asked all the time. SOAK_SECONDS=1200, SOAK_SEED.
 SOAK := $(BUILD)/tests/soak/soak $(BUILD)/tests/soak/plugin.so

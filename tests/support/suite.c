@@ -83,6 +83,14 @@ suite_is_filtered(void)
 	return prctl(PR_GET_SECCOMP) != 0;
 }
 
+size_t
+suite_rounds(const char *environment, size_t usual)
+{
+	const char *value = getenv(environment);
+
+	return value != NULL ? strtoul(value, NULL, 10) : usual;
+}
+
 int
 main(int argc, char **argv)
 {

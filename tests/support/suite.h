@@ -105,6 +105,12 @@ void suite_add(struct suite_line *line);
  */
 bool suite_is_filtered(void);
 
+/*
+ * How often a test waits for a rare moment: the number in the environment
+ * variable ENVIRONMENT, or USUAL. "make check-races" gives larger ones.
+ */
+size_t suite_rounds(const char *environment, size_t usual);
+
 /* Run SUITE as CK_VERBOSITY says; the program's exit status. */
 static inline int
 suite_run(Suite *suite)

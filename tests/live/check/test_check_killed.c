@@ -419,8 +419,7 @@ TEST_LOOP(at_any_moment, 0, 2 * KINDS * FIRSTS)
 	enum first first = (enum first)(_i / KINDS % FIRSTS);
 	enum mu_check_stop stop =
 	    _i < KINDS * FIRSTS ? MU_CHECK_STOP_FORK : MU_CHECK_STOP_READ;
-	const char *given = getenv("TESTS_KILLS");
-	int i, kills = given != NULL ? atoi(given) : KILLS;
+	int i, kills = (int)suite_rounds("TESTS_KILLS", KILLS);
 	long us;
 
 	start_target(first);

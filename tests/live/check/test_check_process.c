@@ -49,15 +49,6 @@ by_begin(const void *a, const void *b)
 	return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
-/* The number in the environment variable ENVIRONMENT, or USUAL. */
-static size_t
-how_many(const char *environment, size_t usual)
-{
-	const char *value = getenv(environment);
-
-	return value != NULL ? strtoul(value, NULL, 10) : usual;
-}
-
 /* Address by address. */
 static void
 expect_exact(const struct mu_report *answer)
@@ -132,7 +123,7 @@ check_once(enum mu_check_stop stop, const char *name, size_t *unchecked)
 /* _i: the way. */
 TEST_LOOP(exact_at_full_load, 0, 2)
 {
-	size_t i, unchecked = 0, checks = how_many("TESTS_CHECKS", CHECKS);
+	size_t i, unchecked = 0, checks = suite_rounds("TESTS_CHECKS", CHECKS);
 	const char *blocks = getenv("TESTS_BLOCKS");
 
 	busy_start(
@@ -146,7 +137,7 @@ TEST_LOOP(exact_at_full_load, 0, 2)
 /* A single-threaded process takes no malloc lock. */
 TEST_LOOP(right_without_threads, 0, 2)
 {
-	size_t i, exact = 0, checks = how_many("TESTS_CHECKS", CHECKS);
+	size_t i, exact = 0, checks = suite_rounds("TESTS_CHECKS", CHECKS);
 	struct mu_report answer;
 	struct mu_check check;
 	enum mu_status status;

@@ -205,8 +205,8 @@ TEST_LOOP(moved_elsewhere, 0, 16)
 		.reach.words.tags = (uintptr_t)0xff << 56,
 	};
 	const char *reason = elsewhere[_i / 2].reason[_i % 2];
+	size_t i, checks = suite_rounds("TESTS_CHECKS", CHECKS);
 	struct mu_report answer;
-	int i;
 
 	/* Moved to new pages: without rights there is another case. */
 	if (elsewhere[_i / 2].rights && !has_map_files() &&
@@ -220,7 +220,7 @@ TEST_LOOP(moved_elsewhere, 0, 16)
 		reason = BY_OTHERS; /* changed it, or it is not known */
 	start(elsewhere[_i / 2].mover);
 	check.pid = watched;
-	for (i = 0; i < 4 * CHECKS; i++) {
+	for (i = 0; i < checks; i++) {
 		if (mu_check_process(&check, &answer) == MU_OK)
 			ck_assert_uint_eq(answer.info.num_leaks, 1);
 		else

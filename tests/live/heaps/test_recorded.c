@@ -345,7 +345,7 @@ SCENARIO_TEST(heaps_of_an_arena, "heaps", 1)
 SCENARIO_TEST(no_room_for_arenas, "no_room", 2)
 SCENARIO_TEST(brk_fails, "wall", 2)
 SCENARIO_TEST(nothing_left, "limit", 2)
-SCENARIO_TEST(foreign_sbrk, "foreign", 4)
+SCENARIO_TEST(foreign_sbrk, "foreign", 2)
 SCENARIO_TEST(foreign_imitation, "imitation", 5)
 
 static int

@@ -257,7 +257,7 @@ TEST_LOOP(harmed, 0, sizeof(harms) / sizeof(*harms))
 	bool given;
 
 	ck_assert(begin_helper(harms[_i]));
-	for (seconds = 2, given = false; !given; seconds *= 4) {
+	for (seconds = 1, given = false; !given; seconds *= 4) {
 		ask_harmed(seconds);
 		/* Noise hides what was answered before. */
 		given = harms[_i] == babble || answers[1].given;
