@@ -140,7 +140,7 @@ expect_queued_exact(void)
 		ck_assert_uint_eq(seen[i], 1);
 }
 
-#define PASSES 300 /* or TESTS_PASSES */
+#define PASSES 300                      /* or TESTS_PASSES */
 #define PASSES_NS (240 * 1000000000ull) /* a slow machine makes fewer */
 #define QUIET_PASSES 100
 #define CHURNERS 8
