@@ -28,13 +28,22 @@ mu_ahead_component(const struct mu_components *components, uint32_t number)
 	__builtin_prefetch((const char *)(one + 1) - 1, 1);
 }
 
+/* Before the number of TREE's component is read. */
+MU_AHEAD_INLINE void
+mu_ahead_number(const struct mu_components *components, uint32_t tree)
+{
+	if (components->numbers.left_out == NULL)
+		__builtin_prefetch(&components->numbers.of[tree]);
+}
+
 /* Before the component of TREE is described. */
 MU_AHEAD_INLINE void
 mu_ahead_described(const struct mu_components *components, uint32_t tree)
 {
 	tree += MU_AHEAD;
 	if (tree < components->trees.num_trees)
-		mu_ahead_component(components, components->of[tree]);
+		mu_ahead_component(
+		    components, mu_component_of_tree(components, tree));
 }
 
 /* The same for a block. */
@@ -88,10 +97,10 @@ mu_ahead_edges(
 
 	while (count-- > 0) {
 		if (!described) {
-			__builtin_prefetch(&components->of[targets[count]]);
+			mu_ahead_number(components, targets[count]);
 			continue;
 		}
-		number = components->of[targets[count]];
+		number = mu_component_of_tree(components, targets[count]);
 		mu_ahead_component(components, number);
 		__builtin_prefetch(&components->paths[number]);
 	}

@@ -5,7 +5,6 @@
 #include "heapwalk/fold/ahead.h"
 #include "heapwalk/fold/component_sums.h"
 #include "heapwalk/fold/cycles.h"
-#include "heapwalk/fold/scc.h"
 #include "mu/bits.h"
 
 #define NO_TREE 0x7fffffffu /* in mu_component.lowest */
@@ -48,7 +47,8 @@ note_ahead(struct noting *noting)
 	uint32_t last = noting->count % (2 * MU_AHEAD);
 
 	if (noting->count >= MU_AHEAD) {
-		noting->to[near] = components->of[noting->to[near]];
+		noting->to[near] =
+		    mu_component_of_tree(components, noting->to[near]);
 		mu_ahead_component(components, noting->to[near]);
 	}
 	if (noting->count >= 2 * MU_AHEAD &&
@@ -64,7 +64,7 @@ note_edge(struct noting *noting, uint32_t from, uint32_t target)
 	uint32_t at = noting->count % (2 * MU_AHEAD);
 
 	note_ahead(noting);
-	__builtin_prefetch(&noting->components->of[target]);
+	mu_ahead_number(noting->components, target);
 	noting->from[at] = from;
 	noting->to[at] = target;
 	noting->count++;
@@ -77,7 +77,8 @@ note_rest(struct noting *noting)
 	uint32_t i;
 
 	for (i = 0; i < 2 * MU_AHEAD && noting->count > 0; i++)
-		note_edge(noting, noting->components->of[0], 0);
+		note_edge(
+		    noting, mu_component_of_tree(noting->components, 0), 0);
 }
 
 /* Describe the components that are listed, and replace listed trees by them. */
@@ -87,7 +88,7 @@ find_listed(struct mu_components *components)
 	const struct mu_lists *lists = &components->lists;
 	struct mu_component *all = components->all;
 	uint32_t number = components->num_components, i, at = 0, to;
-	uint32_t *targets = lists->targets, *of = components->of, tree;
+	uint32_t *targets = lists->targets, *of = components->numbers.of, tree;
 
 	for (i = 0; i < lists->count && !components->deadline->passed; i++) {
 		tree = lists->trees[i];
@@ -113,7 +114,7 @@ note_tree(struct noting *noting, const struct mu_scc *scc, uint32_t tree)
 	struct mu_components *components = noting->components;
 	const struct mu_trees *trees = &components->trees;
 	bool inside = scc->giant != NULL && mu_bit(scc->giant, tree);
-	uint32_t from = components->of[tree], target;
+	uint32_t from = mu_component_of_tree(components, tree), target;
 	struct mu_tree_edges edges;
 
 	if ((inside && scc->ends) || mu_tree_first(trees, tree) == MU_NO_NODE)
@@ -144,7 +145,7 @@ find_parents(struct mu_components *components, const struct mu_scc *scc)
 	for (tree = 0; tree < trees->num_trees && listed > 0 &&
 	     !components->deadline->passed;
 	     tree++) {
-		from = components->of[tree];
+		from = mu_component_of_tree(components, tree);
 		if (from >= listed)
 			continue;
 		mu_ahead_described(components, tree);
@@ -239,7 +240,7 @@ link_trees(struct mu_components *components, const struct mu_scc *scc,
 	if (next == NULL)
 		return MU_ERR_NO_MEMORY;
 	for (tree = 0; tree < num_trees; tree++) {
-		i = components->of[tree];
+		i = mu_component_of_tree(components, tree);
 		if (i >= components->num_searched)
 			continue;
 		first =
@@ -253,32 +254,13 @@ link_trees(struct mu_components *components, const struct mu_scc *scc,
 	return MU_OK;
 }
 
-/*
- * If trees are nodes, the memory of their parents, which are known by now, is
- * reused.
- */
-static bool
-alloc_components(struct mu_components *components, struct mu_lost *lost,
-    struct mu_arena *arena)
-{
-	size_t count = components->trees.num_trees;
-
-	if (components->trees.of != NULL) {
-		components->of =
-		    mu_arena_alloc_table(arena, count, sizeof(*components->of));
-	} else {
-		components->of = lost->parents;
-		memset(components->of, 0, count * sizeof(*components->of));
-	}
-	return components->of != NULL;
-}
-
 static enum mu_status
 describe(struct mu_components *components, const struct mu_scc *scc,
     struct mu_arena *arena)
 {
 	enum mu_status status;
 
+	components->numbers = scc->numbers;
 	components->num_components = scc->num_components;
 	components->num_searched = scc->num_searched;
 	components->lists = scc->lists;
@@ -288,8 +270,7 @@ describe(struct mu_components *components, const struct mu_scc *scc,
 		return MU_ERR_NO_MEMORY;
 	find_parents(components, scc);
 	if (scc->giant_lowest != MU_NO_NODE)
-		components->all[components->of[scc->giant_lowest]].lowest =
-		    scc->giant_lowest;
+		components->all[scc->giant_number].lowest = scc->giant_lowest;
 	status = mu_cycles_choose_first(components, arena);
 	if (status != MU_OK)
 		return status;
@@ -315,12 +296,12 @@ mu_components_find(struct mu_components *components, struct mu_lost *lost,
 	*components =
 	    (struct mu_components) { .hub = MU_NO_HUB, .deadline = deadline };
 	status = mu_trees_find(&components->trees, lost, deadline);
-	if (status == MU_OK && !alloc_components(components, lost, arena))
-		status = MU_ERR_NO_MEMORY;
 	if (status == MU_OK)
-		status = mu_scc_find(
-		    &scc, &components->trees, components->of, arena, deadline);
-	return status == MU_OK ? describe(components, &scc, arena) : status;
+		status = mu_scc_find(&scc, &components->trees, arena, deadline);
+	if (status == MU_OK)
+		status = describe(components, &scc, arena);
+	mu_lost_give_marks_back(lost);
+	return status;
 }
 
 void

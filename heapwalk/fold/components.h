@@ -15,6 +15,7 @@
 #define HEAPWALK_FOLD_COMPONENTS_H
 
 #include "heapwalk/fold/lists.h"
+#include "heapwalk/fold/scc.h"
 #include "heapwalk/fold/trees.h"
 
 #define MU_NO_PARENT 0x7fffffffu /* no component leads to it: an owner */
@@ -91,7 +92,7 @@ struct mu_components {
 	uint32_t num_searched; /* each component from here on is one tree */
 	uint32_t hub; /* its sum is known, and other components lead below it */
 	struct mu_retained hub_sum;
-	uint32_t *of;        /* component of each tree */
+	struct mu_numbers numbers; /* component of each tree */
 	uint32_t *next_tree; /* rings; 0: a tree alone; NULL: all are complete
 				or alone */
 
@@ -125,11 +126,19 @@ struct mu_components {
 	struct mu_deadline *deadline;
 };
 
-/* The component of NODE, a number below num_components. */
+/* The component of TREE, a number below num_components. */
+static inline uint32_t
+mu_component_of_tree(const struct mu_components *components, uint32_t tree)
+{
+	return mu_number(&components->numbers, tree);
+}
+
+/* The same of NODE. */
 static inline uint32_t
 mu_component_of(const struct mu_components *components, uint32_t node)
 {
-	return components->of[mu_tree_of(&components->trees, node)];
+	return mu_component_of_tree(
+	    components, mu_tree_of(&components->trees, node));
 }
 
 /* True if COMPONENT is added to the one that leads to it. */
@@ -179,10 +188,7 @@ mu_components_after(
 	return next != 0 ? next - 1 : tree;
 }
 
-/*
- * LOST's parents are overwritten. MU_ERR_NO_MEMORY or MU_ERR_TIMEOUT: no
- * components.
- */
+/* MU_ERR_NO_MEMORY or MU_ERR_TIMEOUT: no components. */
 enum mu_status mu_components_find(struct mu_components *components,
     struct mu_lost *lost, struct mu_arena *arena, struct mu_deadline *deadline);
 

@@ -37,7 +37,8 @@ count_cycles(struct mu_components *components)
 	uint32_t tree;
 
 	for (tree = 0; tree < trees->num_trees; tree++) {
-		component = &components->all[components->of[tree]];
+		component =
+		    &components->all[mu_component_of_tree(components, tree)];
 		if ((trees->heads[tree] & MU_HEAD_LED) == 0 ||
 		    component->parent != MU_NO_PARENT)
 			continue;

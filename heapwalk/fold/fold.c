@@ -488,6 +488,7 @@ make_entries(struct mu_leaks *leaks, struct mu_graph *graph,
 	struct mu_lost lost;
 
 	status = mu_lost_open(&lost, graph, deadline);
+	lost.trees_only = wanted->by == MU_BY_BLOCK;
 	if (status == MU_OK && lost.num_blocks + lost.num_alone == 0) {
 		reset(leaks, graph, wanted, NULL);
 		return MU_OK;

@@ -348,14 +348,14 @@ static bool
 alloc_bits(struct finding *finding, struct mu_arena *arena)
 {
 	size_t refused = arena->refused, words = finding->num_words;
+	const struct mu_lost *lost = finding->trees->lost;
 	struct mu_giant_scc *giant = finding->giant;
 
-	giant->below = mu_arena_alloc(arena, words, sizeof(*giant->below));
+	giant->below = mu_lost_borrow(lost, words, sizeof(*giant->below));
 	giant->members = mu_arena_alloc(arena, words, sizeof(*giant->members));
 	finding->followed =
-	    mu_arena_alloc(arena, words, sizeof(*finding->followed));
-	finding->path =
-	    mu_arena_alloc(arena, MAX_STEPS, sizeof(*finding->path));
+	    mu_lost_borrow(lost, words, sizeof(*finding->followed));
+	finding->path = mu_lost_borrow(lost, MAX_STEPS, sizeof(*finding->path));
 	arena->refused = refused;
 	return giant->below != NULL && giant->members != NULL &&
 	    finding->followed != NULL && finding->path != NULL;

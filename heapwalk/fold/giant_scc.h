@@ -16,7 +16,8 @@
 
 /* Bit i % 64 of word i / 64: tree i. */
 struct mu_giant_scc {
-	uint64_t *below;   /* the giant component and all that it leads to */
+	uint64_t *below;   /* the giant component and all that it leads to; the
+			      memory is borrowed from the lost graph */
 	uint64_t *members; /* the giant component; or all that is below */
 	/*
 	 * If not MU_NO_NODE: nothing else leads to what is below, all of that

@@ -45,7 +45,7 @@ mu_targets_find_next(struct mu_targets *targets, uint32_t *to)
 
 	for (;;) {
 		while (mu_tree_edges_next(&targets->edges, &tree)) {
-			*to = components->of[tree];
+			*to = mu_component_of_tree(components, tree);
 			if (*to != targets->number &&
 			    !mu_component_private(&components->all[*to]))
 				return true;

@@ -8,7 +8,13 @@
  */
 #include "heapwalk/fold/trees.h"
 
+#include "heapwalk/fold/forest.h"
+#include "heapwalk/fold/ways.h"
 #include "mu/bits.h"
+
+/* Values of parents; others are 1 + the only node that leads there. */
+#define PARENT_NONE 0u
+#define PARENT_MANY 0x7fffffffu
 
 #define CLAIMED 0x80000000u /* with the node from which it was visited */
 #define MAX_NODES 0x40000000u
@@ -29,7 +35,7 @@ struct climbing {
 static inline bool
 is_head(uint32_t up)
 {
-	return up == MU_PARENT_NONE || up == MU_PARENT_MANY;
+	return up == PARENT_NONE || up == PARENT_MANY;
 }
 
 /*
@@ -79,7 +85,7 @@ meet(uint32_t *up, const struct lane *lane)
 	}
 	/* A ring that nothing leads into is cut here. */
 	up[lane->start] = CLAIMED | lane->at;
-	up[lane->at] = MU_PARENT_MANY;
+	up[lane->at] = PARENT_MANY;
 }
 
 /* Returns false when LANE ends. */
@@ -159,7 +165,7 @@ count_heads(struct mu_trees *trees, const uint32_t *up)
 	trees->num_trees = trees->num_sources = 0;
 	for (node = 0; node < trees->lost->num_nodes; node++) {
 		trees->num_trees += is_head(up[node]);
-		trees->num_sources += up[node] == MU_PARENT_NONE;
+		trees->num_sources += up[node] == PARENT_NONE;
 	}
 }
 
@@ -174,7 +180,7 @@ number_heads(struct mu_trees *trees)
 		if (!is_head(trees->of[node]))
 			continue;
 		trees->heads[tree] = node;
-		if (trees->of[node] == MU_PARENT_MANY) {
+		if (trees->of[node] == PARENT_MANY) {
 			trees->heads[tree] |= MU_HEAD_LED;
 			led = true;
 		}
@@ -258,7 +264,7 @@ list_leaders(struct mu_trees *trees, struct mu_deadline *deadline)
 	uint32_t node = trees->lost->num_nodes, count, *first;
 	struct mu_arena *arena = trees->lost->graph->arena;
 	uint64_t *leads =
-	    mu_arena_alloc(arena, (size_t)node / 64 + 1, sizeof(*leads));
+	    mu_lost_borrow(trees->lost, (size_t)node / 64 + 1, sizeof(*leads));
 
 	trees->first = mu_arena_alloc_table(
 	    arena, trees->num_trees, sizeof(*trees->first));
@@ -281,29 +287,52 @@ list_leaders(struct mu_trees *trees, struct mu_deadline *deadline)
 	return MU_OK;
 }
 
-enum mu_status
-mu_trees_find(
-    struct mu_trees *trees, struct mu_lost *lost, struct mu_deadline *deadline)
+/* The only parent of each node that has one. */
+static uint32_t *
+find_parents(const struct mu_lost *lost, const struct mu_ways *ways,
+    struct mu_deadline *deadline)
 {
-	struct climbing climbing = { .up = lost->parents,
+	uint32_t *parents = mu_arena_alloc_table(
+	    lost->graph->arena, lost->num_nodes, sizeof(*parents));
+	uint32_t node, target;
+	struct mu_edges edges;
+
+	if (parents == NULL)
+		return NULL;
+	for (node = 0; node < lost->num_nodes; node++)
+		if (mu_bit(ways->several, node))
+			parents[node] = PARENT_MANY;
+	for (node = 0; node < lost->num_nodes && !deadline->passed; node++) {
+		if (mu_edges_none(lost, node))
+			continue;
+		mu_edges_open(
+		    &edges, lost, node, mu_edges_first(lost, node), deadline);
+		while (mu_edges_next(&edges, &target))
+			if (!mu_bit(ways->several, target))
+				parents[target] = 1 + node;
+	}
+	return parents;
+}
+
+static enum mu_status
+climb_all(struct mu_trees *trees, const struct mu_ways *ways,
+    struct mu_deadline *deadline)
+{
+	const struct mu_lost *lost = trees->lost;
+	struct climbing climbing = { .up = find_parents(lost, ways, deadline),
 		.num_nodes = lost->num_nodes,
 		.deadline = deadline };
-	struct mu_arena *arena = lost->graph->arena;
 
-	*trees = (struct mu_trees) { .lost = lost };
-	count_heads(trees, lost->parents);
-	if (lost->num_nodes > MAX_NODES ||
-	    trees->num_trees > lost->num_nodes / 2) {
-		trees->num_trees = lost->num_nodes;
-		return MU_OK;
-	}
-	climb(&climbing);
+	if (climbing.up == NULL)
+		return MU_ERR_NO_MEMORY;
+	if (!deadline->passed)
+		climb(&climbing);
 	if (deadline->passed)
 		return MU_ERR_TIMEOUT;
-	trees->of = lost->parents;
+	trees->of = climbing.up;
 	count_heads(trees, trees->of);
 	trees->heads = mu_arena_alloc_table(
-	    arena, trees->num_trees, sizeof(*trees->heads));
+	    lost->graph->arena, trees->num_trees, sizeof(*trees->heads));
 	if (trees->heads == NULL)
 		return MU_ERR_NO_MEMORY;
 	if (!number_heads(trees)) {
@@ -312,4 +341,25 @@ mu_trees_find(
 	}
 	number_others(trees);
 	return list_leaders(trees, deadline);
+}
+
+enum mu_status
+mu_trees_find(
+    struct mu_trees *trees, struct mu_lost *lost, struct mu_deadline *deadline)
+{
+	enum mu_status status;
+	struct mu_ways ways;
+
+	*trees = (struct mu_trees) { .lost = lost };
+	status = mu_ways_count(&ways, lost, deadline);
+	if (status != MU_OK)
+		return status;
+	trees->num_sources = ways.num_sources;
+	if (lost->trees_only && mu_forest_can_be(&ways, lost))
+		return mu_forest_find(trees, &ways, lost, deadline);
+	if (lost->num_nodes <= MAX_NODES &&
+	    ways.num_heads <= lost->num_nodes / 2)
+		return climb_all(trees, &ways, deadline);
+	trees->num_trees = lost->num_nodes;
+	return MU_OK;
 }

@@ -24,7 +24,7 @@ struct mu_trees {
 
 	/* All NULL if most nodes are heads: each is then its own tree. */
 	uint32_t *of;    /* tree of each node */
-	uint32_t *heads; /* head of each tree; by address */
+	uint32_t *heads; /* head of each tree */
 	/*
 	 * The nodes with edges to heads, tree by tree, and for each tree 1 +
 	 * the index of the first of them. NULL: there are none.
@@ -32,7 +32,10 @@ struct mu_trees {
 	uint32_t *leaders, *first;
 };
 
-/* MU_ERR_NO_MEMORY; MU_ERR_TIMEOUT. OF reuses LOST's parents. */
+/*
+ * MU_ERR_NO_MEMORY; MU_ERR_TIMEOUT. With LOST->trees_only OF may replace the
+ * cells: there are then no edges any more, and no leaders.
+ */
 enum mu_status mu_trees_find(
     struct mu_trees *trees, struct mu_lost *lost, struct mu_deadline *deadline);
 

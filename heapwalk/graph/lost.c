@@ -1,11 +1,14 @@
 #include "heapwalk/graph/lost.h"
 
+#include <string.h>
+
 #include "heapwalk/graph/lost_opening.h"
 #include "heapwalk/heaps/spans.h"
 #include "heapwalk/subject/workers.h"
 #include "mu/sys.h"
 
 #define UNIT_GROUPS 256
+#define REPEATED 4 /* edges before one that are compared with it */
 #define PAGE_MAX ((size_t)64 << 10) /* the largest page size of Linux */
 
 struct totals {
@@ -85,9 +88,12 @@ number_lost(struct mu_lost *lost)
 	const struct mu_graph *graph = lost->graph;
 	size_t i, groups = mu_lost_groups(graph);
 
-	lost->firsts =
-	    mu_arena_alloc(graph->arena, groups + 1, sizeof(*lost->firsts));
-	lost->bits = graph->blocks->followed; /* which marking alone needs */
+	/* Marking alone needs what is used here, if there is room enough. */
+	lost->bits = graph->blocks->followed;
+	lost->firsts = graph->linkers;
+	if (graph->max_linkers <= groups)
+		lost->firsts = mu_arena_alloc(
+		    graph->arena, groups + 1, sizeof(*lost->firsts));
 	if (lost->firsts == NULL)
 		return false;
 	for (i = 0; i < groups; i++)
@@ -96,34 +102,22 @@ number_lost(struct mu_lost *lost)
 	return true;
 }
 
-/* Note that FROM leads to TO; another worker may do the same for TO. */
-static inline void
-note_parent(const struct mu_lost *lost, uint32_t from, uint32_t to)
+/* True if TARGET is among the last few from FIRST up to END. */
+static inline bool
+is_repeated(const uint32_t *first, const uint32_t *end, uint32_t target)
 {
-	uint32_t *parent = &lost->parents[to];
-	uint32_t known = __atomic_load_n(parent, __ATOMIC_RELAXED);
+	bool found = false;
+	size_t i;
 
-	if (known == MU_PARENT_NONE &&
-	    __atomic_compare_exchange_n(parent, &known, 1 + from, false,
-		__ATOMIC_RELAXED, __ATOMIC_RELAXED))
-		return;
-	if (known != MU_PARENT_MANY && known != 1 + from)
-		__atomic_store_n(parent, MU_PARENT_MANY, __ATOMIC_RELAXED);
+	for (i = 0; i < REPEATED && end > first; i++)
+		found |= *--end == target;
+	return found;
 }
 
-static void
-note_read_parents(
-    const struct mu_lost *lost, uint32_t node, struct mu_deadline *deadline)
-{
-	struct mu_edges edges;
-	uint32_t target;
-
-	mu_edges_open(&edges, lost, node, mu_edges_first(lost, node), deadline);
-	while (mu_edges_next(&edges, &target))
-		note_parent(lost, node, target);
-}
-
-/* Drop edges to reachable nodes from the list at PLACE. */
+/*
+ * Drop edges to reachable nodes from the list at INDEX, and those that repeat
+ * another one.
+ */
 static uint32_t
 translate_list(struct mu_lost *lost, uint32_t index)
 {
@@ -135,8 +129,9 @@ translate_list(struct mu_lost *lost, uint32_t index)
 	while (!last) {
 		if (!mu_lost_read_edge(lost, &at, &target, &last))
 			continue;
-		*out = mu_lost_node(lost, target);
-		__builtin_prefetch(&lost->parents[*out++], 1);
+		target = mu_lost_node(lost, target);
+		if (!is_repeated(first, out, target))
+			*out++ = target;
 	}
 	if (out == first)
 		return MU_CELL_NONE;
@@ -160,43 +155,18 @@ translate(struct mu_lost *lost, uint32_t node)
 	}
 	target = cell & ~MU_CELL_ONE;
 	lost->cells[node] = MU_CELL_NONE;
-	if (mu_is_lost(lost, target)) {
-		target = mu_lost_node(lost, target);
-		lost->cells[node] = MU_CELL_ONE | target;
-		__builtin_prefetch(&lost->parents[target], 1);
-	}
+	if (mu_is_lost(lost, target))
+		lost->cells[node] = MU_CELL_ONE | mu_lost_node(lost, target);
 }
 
-/* Note NODE, now NUMBER, as a parent of its targets. */
-static inline void
-note_parents(const struct mu_lost *lost, uint32_t node, uint32_t number)
-{
-	const uint32_t *at;
-	uint32_t one;
-
-	if (lost->cells[node] == MU_CELL_READ)
-		return;
-	at = mu_edges_stored(lost, node, &one);
-	if (at == NULL)
-		return;
-	for (; (*at & MU_TARGET_LAST) == 0; at++)
-		note_parent(lost, number, *at);
-	note_parent(lost, number, *at & ~MU_TARGET_LAST);
-}
-
-/* Translate MU_LOST_GROUP nodes, so that reads of their targets overlap. */
 static void
 translate_group(struct mu_lost *lost, size_t i)
 {
-	uint32_t first = (uint32_t)(i * MU_LOST_GROUP),
-		 number = lost->firsts[i];
+	uint32_t first = (uint32_t)(i * MU_LOST_GROUP);
 	uint64_t bits;
 
 	for (bits = lost->bits[i]; bits != 0; bits &= bits - 1)
 		translate(lost, first + (uint32_t)__builtin_ctzll(bits));
-	for (bits = lost->bits[i]; bits != 0; bits &= bits - 1)
-		note_parents(
-		    lost, first + (uint32_t)__builtin_ctzll(bits), number++);
 }
 
 struct opening {
@@ -285,24 +255,6 @@ give_back(const struct mu_lost *lost)
 						   : graph->capacity);
 }
 
-/* Parents of edges that are not stored. */
-static void
-read_some(void *ctx, unsigned worker)
-{
-	struct opening *opening = ctx;
-	struct mu_lost *lost = opening->lost;
-	struct mu_deadline deadline = { .ns = opening->deadline_ns };
-	size_t i, end;
-
-	(void)worker;
-	while (take(opening, &deadline, lost->num_nodes, &i, &end))
-		for (; i < end && !deadline.passed; i++)
-			if (mu_lost_cell(lost, (uint32_t)i) == MU_CELL_READ)
-				note_read_parents(lost, (uint32_t)i, &deadline);
-	if (deadline.passed)
-		__atomic_store_n(&opening->late, true, __ATOMIC_RELAXED);
-}
-
 /* Returns false if the time is over. */
 static bool
 fill(struct mu_lost *lost, struct mu_deadline *deadline)
@@ -316,11 +268,58 @@ fill(struct mu_lost *lost, struct mu_deadline *deadline)
 		compact(lost);
 		give_back(lost);
 	}
-	opening.next = 0;
-	if (lost->graph->reads)
-		mu_workers_run(workers, count, read_some, &opening);
 	deadline->passed |= opening.late;
 	return !deadline->passed;
+}
+
+/* Without such an arena others are used. */
+static void
+open_marks(struct mu_lost *lost)
+{
+	const struct mu_graph *graph = lost->graph;
+	size_t size = graph->num_nodes - graph->num_nodes % PAGE_MAX;
+	size_t refused = graph->arena->refused;
+
+	if (size == 0)
+		return;
+	lost->marks = mu_arena_alloc(graph->arena, 1, sizeof(*lost->marks));
+	graph->arena->refused = refused;
+	if (lost->marks == NULL)
+		return;
+	memset(graph->blocks->marks, 0, size);
+	mu_arena_open_in(lost->marks, graph->blocks->marks, size);
+}
+
+void *
+mu_lost_borrow(const struct mu_lost *lost, size_t count, size_t size)
+{
+	void *borrowed = NULL;
+
+	if (lost->marks != NULL)
+		borrowed = mu_arena_alloc(lost->marks, count, size);
+	return borrowed != NULL
+	    ? borrowed
+	    : mu_arena_alloc(lost->graph->arena, count, size);
+}
+
+void
+mu_lost_give_marks_back(struct mu_lost *lost)
+{
+	const struct mu_graph *graph = lost->graph;
+	size_t i, end;
+	uint64_t bits;
+
+	if (lost->marks == NULL)
+		return;
+	end = lost->marks->limit / MU_LOST_GROUP;
+	lost->marks = NULL;
+	memset(graph->blocks->marks, 0, end * MU_LOST_GROUP);
+	for (i = 0; i < end; i++) {
+		bits = lost->bits[i];
+		bits |= lost->alone != NULL ? lost->alone[i] : 0;
+		mu_marks_add(
+		    graph->blocks, (uint32_t)(i * MU_LOST_GROUP), ~bits);
+	}
 }
 
 enum mu_status
@@ -336,15 +335,14 @@ mu_lost_open(
 	lost->num_blocks = graph->num_blocks < graph->num_nodes
 	    ? mu_lost_node(lost, graph->num_blocks)
 	    : lost->num_nodes;
-	lost->parents = mu_arena_alloc_table(
-	    graph->arena, lost->num_nodes, sizeof(*lost->parents));
-	if (lost->parents == NULL)
-		return MU_ERR_NO_MEMORY;
 	if (lost->num_nodes == 0) {
 		give_back(lost);
 		return MU_OK;
 	}
-	return fill(lost, deadline) ? MU_OK : MU_ERR_TIMEOUT;
+	if (!fill(lost, deadline))
+		return MU_ERR_TIMEOUT;
+	open_marks(lost);
+	return MU_OK;
 }
 
 struct sizing {

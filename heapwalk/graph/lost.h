@@ -19,17 +19,20 @@
 
 #define MU_LOST_GROUP 64 /* nodes of the graph that are one word of bits */
 
-/* Values in mu_lost.parents; others are 1 + the only node that leads there. */
-#define MU_PARENT_NONE 0u
-#define MU_PARENT_MANY 0x7fffffffu
-
 struct mu_lost {
 	struct mu_graph *graph;
 	uint32_t num_blocks, num_nodes; /* parts of large blocks come last */
-	uint32_t *cells;   /* as in the graph, by new numbers; or NULL */
-	uint32_t *parents; /* one per node */
-	uint64_t *bits;    /* which nodes of a group of the graph are lost */
-	uint32_t *firsts;  /* new number of the first of these */
+	uint32_t *cells;  /* as in the graph, by new numbers; or NULL */
+	uint64_t *bits;   /* which nodes of a group of the graph are lost */
+	uint32_t *firsts; /* new number of the first of these */
+
+	/*
+	 * Set by the caller: no edges are needed once trees are known
+	 * (heapwalk/fold/trees.h).
+	 */
+	bool trees_only;
+
+	struct mu_arena *marks; /* for mu_lost_borrow(): on marks; or NULL */
 
 	uint64_t *alone; /* bits as above: no nodes; NULL: there are none */
 	uint32_t *alone_ranks; /* of 64 numbers: how many are alone before */
@@ -46,6 +49,16 @@ void mu_lost_count(
  */
 enum mu_status mu_lost_open(
     struct mu_lost *lost, struct mu_graph *graph, struct mu_deadline *deadline);
+
+/*
+ * COUNT objects of SIZE bytes, zeroed, until mu_lost_give_marks_back(): as far
+ * as they fit in the memory of the marks, which BITS and ALONE stand for. NULL
+ * if memory is exhausted.
+ */
+void *mu_lost_borrow(const struct mu_lost *lost, size_t count, size_t size);
+
+/* Blocks are marked again as they were. */
+void mu_lost_give_marks_back(struct mu_lost *lost);
 
 /* The words of bits that GRAPH needs. */
 static inline size_t
