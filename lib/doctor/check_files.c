@@ -55,7 +55,7 @@ check_allocator(
 	if (strncmp(target->allocator, "libjemalloc", 11) == 0)
 		mu_finding_add(findings, MU_WARNING, "allocator",
 		    "process %d has jemalloc (%s), which is read from outside"
-		    " only, and only if it is release 5.3.0 or 5.3.1",
+		    " only, and only if it is release 5.2.1, 5.3.0 or 5.3.1",
 		    target->pid, target->allocator);
 	else if (target->allocator[0] != '\0')
 		mu_finding_add(findings, MU_BLOCKER, "allocator",

@@ -19,14 +19,25 @@ differs(const struct mu_je_walk *walk, unsigned arena, unsigned index,
 	    found, what, mu_je_class_size(walk->je.sizes, index), counted);
 }
 
+static uintptr_t
+bin_of(const struct mu_je_walk *walk, unsigned arena, unsigned index)
+{
+	const struct mu_je_release *release = walk->je.release;
+	uintptr_t bins = walk->arenas[arena] + release->bins;
+
+	return release->extents
+	    ? mu_je_word(walk->snap, bins + index * sizeof(uintptr_t))
+	    : bins + index * MU_JE_BIN_SIZE;
+}
+
 static enum mu_status
 check_bin(const struct mu_je_walk *walk, unsigned arena, unsigned index,
     const struct tally *tally)
 {
-	uintptr_t bin = walk->arenas[arena] + walk->je.release->bins +
-	    index * MU_JE_BIN_SIZE;
-	size_t slabs = mu_je_word(walk->snap, bin + MU_JE_BIN_CURSLABS);
-	size_t blocks = mu_je_word(walk->snap, bin + MU_JE_BIN_CURREGS);
+	const struct mu_je_release *release = walk->je.release;
+	uintptr_t bin = bin_of(walk, arena, index);
+	size_t slabs = mu_je_word(walk->snap, bin + release->bin_slabs);
+	size_t blocks = mu_je_word(walk->snap, bin + release->bin_regions);
 
 	if (slabs != tally->extents)
 		return differs(
@@ -70,7 +81,7 @@ check_locks(const struct mu_je_walk *walk, unsigned arena)
 			return mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
 			    "jemalloc: a thread holds a lock of arena %u",
 			    arena);
-		at = walk->arenas[arena] + release->bins + i * MU_JE_BIN_SIZE;
+		at = bin_of(walk, arena, i);
 	}
 	return MU_OK;
 }

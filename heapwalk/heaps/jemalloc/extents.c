@@ -1,5 +1,5 @@
 /*
- * The radix tree (rtree) maps the pages of extents to their edata_t: all
+ * The radix tree (tree.c) maps the pages of extents to their edata_t: all
  * pages of a slab, the first and the last of any other extent, in use or free.
  * An extent is taken at its first page, and all its pages must agree.
  */
@@ -7,71 +7,12 @@
 
 #include "heapwalk/heaps/jemalloc/heap.h"
 
-#define BLOCKS_MAX 4096 /* of one base; each is larger than the last */
-#define WORD sizeof(uintptr_t)
-
 /* What a leaf of the tree has for a page. */
 struct leaf {
 	uintptr_t edata;
 	unsigned state, class;
 	bool slab;
 };
-
-/* Read the blocks of the arena's base, in which its tables lie. */
-static enum mu_status
-read_base(struct mu_je_walk *walk, uintptr_t arena)
-{
-	const struct mu_je_tree *tree = walk->je.tree;
-	uintptr_t base = mu_je_word(walk->snap, arena + walk->je.release->base);
-	uintptr_t block = mu_je_word(walk->snap, base + MU_JE_BASE_BLOCKS);
-	struct mu_range range;
-	size_t size, steps;
-
-	for (steps = 0; block != 0; steps++) {
-		size = mu_je_word(walk->snap, block);
-		if (steps == BLOCKS_MAX || block % MU_JE_BLOCK_UNIT != 0 ||
-		    size == 0 || size % MU_JE_BLOCK_UNIT != 0 ||
-		    __builtin_add_overflow(block, size, &range.end) ||
-		    mu_snapshot_mapping(walk->snap, block) == NULL)
-			return mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
-			    "jemalloc: base %p: no block can be at %p",
-			    (void *)base, (void *)block);
-		range.begin = block;
-		if (!mu_ranges_add(&walk->bases, range))
-			return mu_je_no_memory(walk);
-		walk->nodes += size / (tree->entry << tree->leaf);
-		if (tree->node > 0)
-			walk->nodes += size / (WORD << tree->node);
-		block = mu_je_word(walk->snap, block + sizeof(uintptr_t));
-	}
-	return MU_OK;
-}
-
-enum mu_status
-mu_je_arenas_read(struct mu_je_walk *walk)
-{
-	enum mu_status status = MU_OK;
-	uintptr_t arena;
-	size_t i;
-
-	walk->arenas = mu_arena_alloc(
-	    walk->memory, walk->je.num_arenas, sizeof(*walk->arenas));
-	if (walk->arenas == NULL)
-		return mu_je_no_memory(walk);
-	for (i = 0; status == MU_OK && i < walk->je.num_arenas; i++) {
-		arena =
-		    mu_je_word(walk->snap, walk->je.arenas + i * sizeof(arena));
-		if (arena == 0)
-			continue;
-		if (!mu_je_is_arena(walk->snap, walk->je.release, arena, i))
-			return mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
-			    "jemalloc: %p is not arena %zu", (void *)arena, i);
-		walk->arenas[i] = arena;
-		status = read_base(walk, arena);
-	}
-	mu_ranges_seal(&walk->bases);
-	return status;
-}
 
 /* Bits of the slab's bitmap are set for free regions. */
 static const char *
@@ -149,8 +90,8 @@ read_large(struct mu_je_walk *walk, struct mu_je_extent *extent)
 }
 
 /* Where nothing tells, the option is set, as it is by default. */
-static void
-size_large(struct mu_je_walk *walk)
+void
+mu_je_large_size(struct mu_je_walk *walk)
 {
 	size_t padding = (walk->paddings & 2) != 0 ? MU_JE_PAGE : 0;
 	struct mu_je_extent *extent = walk->extents;
@@ -176,6 +117,7 @@ read_extent(struct mu_je_walk *walk, uintptr_t address,
 	if (edata == NULL)
 		return "no description";
 	memcpy(bits, edata, sizeof(*bits));
+	*bits = mu_je_edata_bits(walk->je.release, *bits);
 	memcpy(&extent->begin, edata + MU_JE_EDATA_ADDR, sizeof(uintptr_t));
 	memcpy(&size, edata + MU_JE_EDATA_BYTES, sizeof(size));
 	size &= ~(uintptr_t)(MU_JE_PAGE - 1);
@@ -216,6 +158,9 @@ read_entry(const struct mu_je_walk *walk, const char *view)
 			MU_JE_LEAF_STATE(word), MU_JE_LEAF_CLASS(word),
 			MU_JE_LEAF_SLAB(word) };
 	memcpy(&more, view + sizeof(word), sizeof(more));
+	if (walk->je.release->extents)
+		return (struct leaf) { word, 0, MU_JE_LEAF_CLASS_EXTENT(more),
+			MU_JE_LEAF_SLAB_EXTENT(more) };
 	return (struct leaf) { word, MU_JE_LEAF_STATE(more),
 		MU_JE_LEAF_CLASS_WIDE(more), MU_JE_LEAF_SLAB(more) };
 }
@@ -225,10 +170,11 @@ read_entry(const struct mu_je_walk *walk, const char *view)
  * class is not set at the last page of a large block (emap_remap()).
  */
 static bool
-agrees(const struct mu_je_extent *extent, uintptr_t page,
-    const struct leaf *leaf, uint64_t bits)
+agrees(const struct mu_je_walk *walk, const struct mu_je_extent *extent,
+    uintptr_t page, const struct leaf *leaf, uint64_t bits)
 {
-	return leaf->state == MU_JE_EDATA_STATE(bits) &&
+	return (walk->je.release->extents ||
+		   leaf->state == MU_JE_EDATA_STATE(bits)) &&
 	    (!extent->active ||
 		(!extent->slab && page != extent->range.begin) ||
 		(leaf->class == extent->index && leaf->slab == extent->slab));
@@ -241,9 +187,8 @@ wrong(const struct mu_je_walk *walk, uintptr_t page, const char *rule)
 	    "jemalloc: the extent of page %p has %s", (void *)page, rule);
 }
 
-/* The leaf's entry at VIEW is that of PAGE. Pages come by address. */
-static enum mu_status
-take_page(struct mu_je_walk *walk, const char *view, uintptr_t page)
+enum mu_status
+mu_je_page_take(struct mu_je_walk *walk, const char *view, uintptr_t page)
 {
 	struct leaf leaf = read_entry(walk, view);
 	struct mu_je_extent extent, *last = NULL;
@@ -255,7 +200,7 @@ take_page(struct mu_je_walk *walk, const char *view, uintptr_t page)
 	if (walk->num_extents > 0)
 		last = &walk->extents[walk->num_extents - 1];
 	rule = read_extent(walk, leaf.edata, &extent, &bits);
-	if (rule == NULL && !agrees(&extent, page, &leaf, bits))
+	if (rule == NULL && !agrees(walk, &extent, page, &leaf, bits))
 		rule = "an entry in the tree that differs from it";
 	if (walk->option != NULL)
 		return mu_why(walk->why, MU_ERR_FOREIGN_ALLOCATOR,
@@ -273,132 +218,52 @@ take_page(struct mu_je_walk *walk, const char *view, uintptr_t page)
 	if (last != NULL && last->range.end > page)
 		return wrong(walk, page, "an overlap with the one before");
 	if (!mu_arena_room(walk->memory, walk->extents, walk->num_extents,
-		walk->max_extents, 256))
+		walk->max_extents, 256) ||
+	    walk->extents == NULL)
 		return mu_je_no_memory(walk);
 	walk->extents[walk->num_extents++] = extent;
 	return MU_OK;
 }
 
-/* An entry of the tree for the addresses from FIRST on is at VIEW. */
-typedef enum mu_status entry_taker(
-    struct mu_je_walk *walk, const char *view, uintptr_t first);
-
-/*
- * Call TAKE for the entries in RANGE that are not empty, each of SIZE bytes and
- * for 2^SHIFT addresses.
- */
-static enum mu_status
-each_entry(struct mu_je_walk *walk, struct mu_range range, size_t size,
-    uintptr_t first, unsigned shift, entry_taker *take)
+/* The extent with a live block that has ADDRESS, and the block's number. */
+static struct mu_je_extent *
+find_block(const struct mu_je_walk *walk, uintptr_t address, size_t *region)
 {
-	struct mu_memory *memory = (struct mu_memory *)&walk->snap->memory;
-	uintptr_t begin = range.begin;
-	enum mu_status status = MU_OK;
-	struct mu_range part;
-	const char *view;
-	uint64_t word;
-	size_t at;
+	size_t i = mu_ranges_upper(
+	    walk->extents, walk->num_extents, sizeof(*walk->extents), address);
+	struct mu_je_extent *extent;
 
-	for (; range.begin < range.end &&
-	     memory->ops->populated(memory, range, &part);
-	     range.begin = part.end) {
-		view = mu_snapshot_view(
-		    walk->snap, part.begin, mu_range_size(part));
-		if (view == NULL)
-			return wrong(
-			    walk, first, "a tree that is not readable");
-		for (at = 0; status == MU_OK && at < mu_range_size(part);
-		     at += size) {
-			memcpy(&word, view + at, sizeof(word));
-			if (word != 0)
-				status = take(walk, view + at,
-				    first +
-					((part.begin + at - begin) / size
-					    << shift));
-		}
-		if (status != MU_OK)
-			return status;
-	}
-	return MU_OK;
+	if (i == 0)
+		return NULL;
+	extent = &walk->extents[i - 1];
+	if (!extent->active || address < extent->begin)
+		return NULL;
+	*region = (address - extent->begin) / extent->size;
+	return *region < extent->regions &&
+		(extent->live[*region / 64] >> (*region % 64) & 1) != 0
+	    ? extent
+	    : NULL;
 }
 
-/* The node or leaf whose address is at VIEW, with 2^BITS entries. */
-static enum mu_status
-each_child(struct mu_je_walk *walk, const char *view, unsigned bits,
-    size_t size, uintptr_t first, unsigned shift, entry_taker *take)
+uintptr_t
+mu_je_begin(const struct mu_je_walk *walk, uintptr_t address)
 {
-	struct mu_range range;
+	size_t region;
+	const struct mu_je_extent *extent = find_block(walk, address, &region);
 
-	memcpy(&range.begin, view, sizeof(range.begin));
-	range.end = range.begin + (size << bits);
-	/* A hostile tree could have one leaf everywhere. */
-	if (walk->nodes == 0 || range.begin % MU_JE_CACHELINE != 0 ||
-	    !mu_ranges_has(&walk->bases, range.begin) ||
-	    !mu_ranges_has(&walk->bases, range.end - 1))
-		return wrong(
-		    walk, first, "a leaf that is no memory of jemalloc");
-	walk->nodes--;
-	return each_entry(walk, range, size, first, shift, take);
-}
-
-static enum mu_status
-read_leaf(struct mu_je_walk *walk, const char *view, uintptr_t first)
-{
-	const struct mu_je_tree *tree = walk->je.tree;
-
-	return each_child(walk, view, tree->leaf, tree->entry, first,
-	    MU_JE_PAGE_BITS, take_page);
-}
-
-static enum mu_status
-read_node(struct mu_je_walk *walk, const char *view, uintptr_t first)
-{
-	const struct mu_je_tree *tree = walk->je.tree;
-
-	return each_child(walk, view, tree->node, WORD, first,
-	    MU_JE_PAGE_BITS + tree->leaf, read_leaf);
-}
-
-enum mu_status
-mu_je_extents_read(struct mu_je_walk *walk)
-{
-	const struct mu_je_tree *tree = walk->je.tree;
-	uintptr_t root = walk->je.rtree + MU_JE_RTREE_ROOT;
-	enum mu_status status;
-
-	walk->paddings = 3;
-	status = each_entry(walk,
-	    (struct mu_range) { root, root + (WORD << tree->root) }, WORD, 0,
-	    MU_JE_PAGE_BITS + tree->leaf + tree->node,
-	    tree->node > 0 ? read_node : read_leaf);
-	size_large(walk);
-	return status;
+	return extent == NULL ? 0 : extent->begin + region * extent->size;
 }
 
 const struct mu_je_extent *
 mu_je_take(struct mu_je_walk *walk, uintptr_t address, unsigned index)
 {
-	size_t i = mu_ranges_upper(
-	    walk->extents, walk->num_extents, sizeof(*walk->extents), address);
-	struct mu_je_extent *extent;
-	uint64_t bit, *word;
 	size_t region;
+	struct mu_je_extent *extent = find_block(walk, address, &region);
 
-	if (i == 0)
-		return NULL;
-	extent = &walk->extents[i - 1];
-	if (!extent->active || address < extent->begin ||
-	    address >= extent->range.end ||
+	if (extent == NULL ||
+	    address != extent->begin + region * extent->size ||
 	    (index != MU_JE_CLASSES_MAX && index != extent->index))
 		return NULL;
-	region = (address - extent->begin) / extent->size;
-	if (region >= extent->regions ||
-	    address != extent->begin + region * extent->size)
-		return NULL;
-	word = &extent->live[region / 64];
-	bit = 1ull << (region % 64);
-	if ((*word & bit) == 0)
-		return NULL;
-	*word &= ~bit;
+	extent->live[region / 64] &= ~(1ull << (region % 64));
 	return extent;
 }

@@ -1,10 +1,8 @@
 /*
  * Find jemalloc without symbols: Debian's library has none.
  *
- * arenas[] (jemalloc.c) and arena_emap_global (arena.c) are variables. An
- * element of the first leads to an arena that has its number and a base_t with
- * blocks at multiples of 2 MiB; the second begins with the address of the
- * first arena's base_t, and its root leads into the blocks of that. A copy of
+ * arenas[] (jemalloc.c) is a variable. An element of it leads to an arena that
+ * has its number and a base_t with blocks at multiples of 2 MiB. A copy of
  * the first pointer (a0) is found as well; it is followed by other variables.
  */
 #include <string.h>
@@ -16,13 +14,19 @@
 /* Only files that have as much of .bss can have the tree's root there. */
 #define BSS_MIN ((size_t)8 << 15)
 
-#define BASE_BLOCKS 128 /* of the first arena's base that are searched */
-#define ROOTS_MAX 64    /* places where a tree may be */
-
 static const struct mu_je_sizes all_sizes[] = {
 	{ .quantum = 16, .bins = 36, .classes = 232 },
 	{ .quantum = 8, .bins = 39, .classes = 235 },
 };
+
+/* Base is behind the addresses of as many bins. */
+#define RELEASE_5_2_1(num_bins)                                            \
+	{                                                                  \
+		.extents = true, .internal = 104, .large = 768,            \
+		.large_size = 48, .tcaches = 10184, .bins = 29192,         \
+		.base = 29192 + 8 * (num_bins), .lock = 64, .locked = 104, \
+		.bin_regions = 160, .bin_slabs = 200, .base_blocks = 144   \
+	}
 
 static const struct mu_je_release releases[] = {
 	/* 5.3.0 */
@@ -35,6 +39,9 @@ static const struct mu_je_release releases[] = {
 	    .bins = 78952,
 	    .lock = 64,
 	    .locked = 104,
+	    .bin_regions = 136,
+	    .bin_slabs = 176,
+	    .base_blocks = 160,
 	    .slow = 52,
 	    .slow_bin = 3,
 	    .tcache_large = 37,
@@ -49,79 +56,25 @@ static const struct mu_je_release releases[] = {
 	    .bins = 80704,
 	    .lock = 72,
 	    .locked = 64,
+	    .bin_regions = 136,
+	    .bin_slabs = 176,
+	    .base_blocks = 160,
 	    .slow = 76,
 	    .slow_bin = 4,
 	    .tcache_large = 5,
 	    .stacks_end = MU_JE_STACKS_BEGIN + 1,
 	    .pages = true },
+	RELEASE_5_2_1(36),
+	RELEASE_5_2_1(39),
 };
-
 #define NUM_RELEASES (sizeof(releases) / sizeof(*releases))
-
-static const struct mu_je_tree trees[] = {
-	{ .root = 18, .leaf = 18, .entry = 8 },
-	{ .root = 15, .node = 15, .leaf = 15, .entry = 16 },
-};
-#define NUM_TREES (sizeof(trees) / sizeof(*trees))
 
 struct search {
 	const struct mu_snapshot *snap;
 	struct mu_range data; /* .data and .bss of one file */
 	uintptr_t first;      /* the last address of an arena 0 that was seen */
 	struct mu_jemalloc *found;
-
-	/* The tree that is tried, and which of its root's words lead on. */
-	unsigned num_roots;
-	const struct mu_je_tree *tree;
-	bool has_child, has_other;
 };
-
-/* Call VISIT for each word of RANGE that is not 0. */
-static void
-each_word(struct search *search, struct mu_range range,
-    void (*visit)(struct search *search, uintptr_t at, uintptr_t word))
-{
-	struct mu_memory *memory = (struct mu_memory *)&search->snap->memory;
-	struct mu_range part;
-	const char *view;
-	uintptr_t word;
-	size_t at;
-
-	for (; range.begin < range.end &&
-	     memory->ops->populated(memory, range, &part);
-	     range.begin = part.end) {
-		view = mu_snapshot_view(
-		    search->snap, part.begin, mu_range_size(part));
-		for (at = 0; view != NULL && at < mu_range_size(part);
-		     at += sizeof(word)) {
-			memcpy(&word, view + at, sizeof(word));
-			if (word != 0)
-				visit(search, part.begin + at, word);
-		}
-	}
-}
-
-bool
-mu_je_is_arena(const struct mu_snapshot *snap,
-    const struct mu_je_release *release, uintptr_t address, size_t index)
-{
-	const struct mu_mapping *mapping = mu_snapshot_mapping(snap, address);
-	uintptr_t base, block;
-
-	if (address % MU_JE_CACHELINE != 0 || mapping == NULL ||
-	    mapping->inode != 0 || !mapping->readable || !mapping->writable ||
-	    mapping->range.end - address < mu_je_arena_size(release) ||
-	    (uint32_t)mu_je_word(snap, address + release->ind) != index)
-		return false;
-	base = mu_je_word(snap, address + release->base);
-	mapping = mu_snapshot_mapping(snap, base);
-	if (base % MU_JE_CACHELINE != 0 || mapping == NULL ||
-	    mapping->range.end - base < MU_JE_BASE_SIZE)
-		return false;
-	block = mu_je_word(snap, base + MU_JE_BASE_BLOCKS);
-	return block != 0 && block % MU_JE_BLOCK_UNIT == 0 &&
-	    mu_snapshot_mapping(snap, block) != NULL;
-}
 
 /* How many arenas the array at AT has if it is arenas[], else 0. */
 static size_t
@@ -144,9 +97,10 @@ count_arenas(const struct search *search, const struct mu_je_release *release,
 	return count;
 }
 
-static void
-see_arena(struct search *search, uintptr_t at, uintptr_t word)
+static bool
+see_arena(void *ctx, uintptr_t at, uintptr_t word)
 {
+	struct search *search = ctx;
 	const struct mu_je_release *release = releases;
 	const struct mu_je_release *end = releases + NUM_RELEASES;
 	size_t count;
@@ -154,7 +108,7 @@ see_arena(struct search *search, uintptr_t at, uintptr_t word)
 	while (release < end && !mu_je_is_arena(search->snap, release, word, 0))
 		release++;
 	if (release == end)
-		return;
+		return true;
 	search->first = word;
 	search->found->release = release;
 	count = count_arenas(search, release, at);
@@ -162,77 +116,7 @@ see_arena(struct search *search, uintptr_t at, uintptr_t word)
 		search->found->arenas = at;
 		search->found->num_arenas = count;
 	}
-}
-
-/*
- * True if ADDRESS is in a block of BASE, with ROOM behind it. Each block is
- * larger than the one before, so there are not many.
- */
-static bool
-has_room(const struct mu_snapshot *snap, uintptr_t base, uintptr_t address,
-    size_t room)
-{
-	uintptr_t block = mu_je_word(snap, base + MU_JE_BASE_BLOCKS), size;
-	unsigned steps;
-
-	for (steps = 0; block != 0 && steps < BASE_BLOCKS; steps++) {
-		size = mu_je_word(snap, block);
-		if (address > block && address - block < size &&
-		    size - (address - block) >= room)
-			return true;
-		block = mu_je_word(snap, block + sizeof(uintptr_t));
-	}
-	return false;
-}
-
-/* A leaf of the tree that is tried, or a node where it has such a level. */
-static void
-see_child(struct search *search, uintptr_t at, uintptr_t word)
-{
-	const struct mu_je_tree *tree = search->tree;
-	uintptr_t base = mu_je_word(
-	    search->snap, search->first + search->found->release->base);
-
-	(void)at;
-	if (has_room(search->snap, base, word,
-		tree->node > 0 ? sizeof(word) << tree->node
-			       : tree->entry << tree->leaf))
-		search->has_child = true;
-	else
-		search->has_other = true;
-}
-
-static bool
-is_root(struct search *search, uintptr_t root)
-{
-	size_t size = sizeof(root) << search->tree->root;
-
-	if (root > search->data.end || search->data.end - root < size)
-		return false;
-	search->has_child = search->has_other = false;
-	each_word(search, (struct mu_range) { root, root + size }, see_child);
-	return search->has_child && !search->has_other;
-}
-
-static void
-see_rtree(struct search *search, uintptr_t at, uintptr_t word)
-{
-	struct mu_jemalloc *found = search->found;
-	size_t i;
-
-	if (found->rtree != 0 ||
-	    word !=
-		mu_je_word(
-		    search->snap, search->first + found->release->base) ||
-	    search->num_roots++ >= ROOTS_MAX)
-		return;
-	for (i = 0; found->rtree == 0 && i < NUM_TREES; i++) {
-		search->tree = &trees[i];
-		if (is_root(search, at + MU_JE_RTREE_ROOT)) {
-			found->rtree = at;
-			found->tree = search->tree;
-		}
-	}
+	return true;
 }
 
 /* True if the bin_info_t at AT is that of regions of SIZE bytes. */
@@ -248,18 +132,20 @@ is_info(const struct search *search, uintptr_t at, size_t size)
 }
 
 /* bin_infos[]: the third of the smallest classes tells the quantum. */
-static void
-see_infos(struct search *search, uintptr_t at, uintptr_t word)
+static bool
+see_infos(void *ctx, uintptr_t at, uintptr_t word)
 {
+	struct search *search = ctx;
 	size_t i;
 
 	if (word != 8 || !is_info(search, at, 8) ||
 	    !is_info(search, at + MU_JE_INFO_SIZE, 16))
-		return;
+		return true;
 	for (i = 0; i < sizeof(all_sizes) / sizeof(*all_sizes); i++)
 		if (is_info(search, at + 2 * MU_JE_INFO_SIZE,
 			16 + all_sizes[i].quantum))
 			search->found->sizes = &all_sizes[i];
+	return true;
 }
 
 /*
@@ -329,18 +215,20 @@ mu_je_find(struct mu_jemalloc *found, const struct mu_snapshot *snap,
 		if (!data_of(snap, mapping, &search.data) ||
 		    !has_messages(snap, mapping))
 			continue;
-		each_word(&search, search.data, see_arena);
+		mu_je_each_word(snap, search.data, see_arena, &search);
 		file = mapping;
 	}
-	if (search.first == 0)
+	if (search.first == 0 || file == NULL)
 		return MU_OK;
-	each_word(&search, search.data, see_rtree);
-	each_word(&search, search.data, see_infos);
-	if (found->num_arenas == 0 || found->rtree == 0 || found->sizes == NULL)
+	mu_je_tree_find(found, snap, search.data, search.first);
+	mu_je_each_word(snap, search.data, see_infos, &search);
+	if (found->num_arenas == 0 || found->root == 0 || found->sizes == NULL)
 		return mu_why(why, MU_ERR_HEAP_INCONSISTENT,
 		    "jemalloc: arena %p is in no array of arenas, its extents"
 		    " are in no tree, or its size classes in no table",
 		    (void *)search.first);
+	if (found->release->extents)
+		mu_je_tsd_find(found, snap, search.data);
 	if (is_twice(snap, file))
 		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
 		    "%s is loaded twice, with a heap each, which cannot be"

@@ -1,10 +1,10 @@
 /*
  * A heap of jemalloc while it is read: what was found, and the extents.
  *
- * detect() finds the arenas and the radix tree (find.c); list() reads the
- * extents from the tree (extents.c), takes from them what tcaches hold
- * (tcaches.c), compares what remains with jemalloc's own counters (counts.c)
- * and adds it to the table of blocks (reading.c).
+ * detect() finds the arenas (find.c) and the radix tree (tree.c); list() reads
+ * the extents from the tree (extents.c), takes from them what tcaches hold
+ * (tcaches.c) and threads (tsds.c), compares what remains with jemalloc's own
+ * counters (counts.c) and adds it to the table of blocks (jemalloc.c).
  *
  * Runs in: the command (any).
  */
@@ -19,7 +19,8 @@ struct mu_jemalloc {
 	const struct mu_mapping *file; /* of the program or library it is in */
 	uintptr_t arenas;              /* arenas[] */
 	size_t num_arenas;             /* up to the last one in use */
-	uintptr_t rtree;               /* arena_emap_global.rtree */
+	uintptr_t root;                /* of the tree of extents */
+	uintptr_t tsd;                 /* any of the ring of tsd_t; 0: none */
 	const struct mu_je_release *release;
 	const struct mu_je_tree *tree;
 	const struct mu_je_sizes *sizes;
@@ -63,6 +64,19 @@ struct mu_je_walk {
 enum mu_status mu_je_find(struct mu_jemalloc *found,
     const struct mu_snapshot *snap, struct mu_why *why);
 
+/* Find the tree of extents in DATA; found->root remains 0 if there is none. */
+void mu_je_tree_find(struct mu_jemalloc *found, const struct mu_snapshot *snap,
+    struct mu_range data, uintptr_t arena);
+
+/* Of 5.2: find a tsd_t by DATA. */
+void mu_je_tsd_find(struct mu_jemalloc *found, const struct mu_snapshot *snap,
+    struct mu_range data);
+
+/* Call VISIT for the words of RANGE that are not 0, until it returns false. */
+typedef bool mu_je_word_visitor(void *ctx, uintptr_t at, uintptr_t word);
+void mu_je_each_word(const struct mu_snapshot *snap, struct mu_range range,
+    mu_je_word_visitor *visit, void *ctx);
+
 /* True if an arena of RELEASE with number INDEX is at ADDRESS. */
 bool mu_je_is_arena(const struct mu_snapshot *snap,
     const struct mu_je_release *release, uintptr_t address, size_t index);
@@ -74,12 +88,26 @@ enum mu_status mu_je_inside(const struct mu_je_walk *walk);
 enum mu_status mu_je_arenas_read(struct mu_je_walk *walk);
 enum mu_status mu_je_extents_read(struct mu_je_walk *walk);
 
+/*
+ * The entry of a leaf at VIEW is that of PAGE; they come by address. When all
+ * have come, the sizes of large blocks are known.
+ */
+enum mu_status mu_je_page_take(
+    struct mu_je_walk *walk, const char *view, uintptr_t page);
+void mu_je_large_size(struct mu_je_walk *walk);
+
 /* Take from the extents what tcaches hold, and the memory of these. */
 enum mu_status mu_je_tcaches_take(struct mu_je_walk *walk);
+
+/* Of 5.2: take what tsd_t lead to. What is missing is missed by the sum. */
+void mu_je_tsds_take(struct mu_je_walk *walk);
 
 /* Compare extents with the counters: before and after tcaches are taken. */
 enum mu_status mu_je_counts_check(const struct mu_je_walk *walk);
 enum mu_status mu_je_internal_check(const struct mu_je_walk *walk);
+
+/* Where the live block begins that has ADDRESS; 0: there is none. */
+uintptr_t mu_je_begin(const struct mu_je_walk *walk, uintptr_t address);
 
 /*
  * Turn the live block at ADDRESS, of size class INDEX or, if that is

@@ -46,7 +46,7 @@ is_lock(const struct mu_je_walk *walk, uintptr_t address)
 {
 	return mu_ranges_has(&walk->bases, address) ||
 	    address ==
-	    walk->je.rtree + MU_JE_RTREE_LOCK + walk->je.release->lock;
+	    walk->je.root - MU_JE_MUTEX_SIZE + walk->je.release->lock;
 }
 
 static bool

@@ -170,6 +170,7 @@ list(struct mu_heap *heap, const struct mu_heap_member *member,
 		status = mu_je_counts_check(&walk);
 	if (status == MU_OK)
 		status = mu_je_tcaches_take(&walk);
+	mu_je_tsds_take(&walk);
 	if (status == MU_OK)
 		status = mu_je_internal_check(&walk);
 	return status == MU_OK ? add_all(heap, &walk, member) : status;

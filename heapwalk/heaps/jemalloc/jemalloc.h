@@ -1,4 +1,4 @@
-/* jemalloc 5.3, of another process or a core: see heap.h. */
+/* jemalloc 5.2.1 and 5.3, of another process or a core: see heap.h. */
 #ifndef HEAPWALK_HEAPS_JEMALLOC_JEMALLOC_H
 #define HEAPWALK_HEAPS_JEMALLOC_JEMALLOC_H
 

@@ -1,7 +1,7 @@
 /*
- * The structures of jemalloc 5.3 on x86-64 with pages of 4 KiB and its
- * default options of configure, as Debian 12 builds it: offsets and sizes in
- * bytes, from its internal headers (named below) and the debugging
+ * The structures of jemalloc 5.2.1 and 5.3 on x86-64 with pages of 4 KiB and
+ * its default options of configure, as Debian 12 builds it: offsets and sizes
+ * in bytes, from its internal headers (named below) and the debugging
  * information of builds. --enable-prof changes none of them. What differs
  * between releases is in struct mu_je_release; others differ in arena_t, so
  * that no arena is found.
@@ -47,10 +47,13 @@ struct mu_je_release {
 	/* mutex: malloc_mutex_t */
 	size_t lock, locked; /* pthread_mutex_t, and whether it is */
 
+	/* bin: bin_t, stats.curregs and curslabs; base: base_t, blocks */
+	size_t bin_regions, bin_slabs, base_blocks;
+
 	/* tcache_structs: tcache_slow_t; bytes before dyn_alloc and tcache */
 	size_t slow, slow_bin; /* in all, and more for each bin of slabs */
-	unsigned tcache_large; /* large classes that a tcache has at most */
 	uintptr_t stacks_end;  /* cache_bin: the word behind its stacks */
+	unsigned tcache_large; /* large classes that a tcache has at most */
 
 	/*
 	 * A large block has all pages of its extent but the padding, if any,
@@ -58,40 +61,41 @@ struct mu_je_release {
 	 * and lstats[].active_bytes, the third word, counts these.
 	 */
 	bool pages;
+
+	/*
+	 * 5.2: extent_t, not edata_t; an arena has addresses of its bins, a
+	 * base_t the number of its arena; entries of leaves have no state; a
+	 * tcache counts what is in its stacks.
+	 */
+	bool extents;
 };
+#define MU_JE_MUTEX_SIZE 112
 #define MU_JE_TCACHES_MUTEX 16
 #define MU_JE_LARGE_BYTES 16
 
-/* bin: bin_t */
 #define MU_JE_BIN_SIZE 224
-#define MU_JE_BIN_CURREGS 136
-#define MU_JE_BIN_CURSLABS 176
 
-/* base: base_t, base_block_t */
-#define MU_JE_BASE_BLOCKS 160
-#define MU_JE_BASE_SIZE 3912
-#define MU_JE_BLOCK_HEADER 144
+/* base: base_block_t */
 #define MU_JE_BLOCK_UNIT ((size_t)2 << 20) /* HUGEPAGE */
 
 /*
  * rtree: rtree_t, for addresses of 48 bits or, as configure makes it where the
- * CPU has them, of 57: bits of a page's number that each level takes.
+ * CPU has them, of 57: bits of a page's number that each level takes. Its
+ * root[] follows its mutex.
  */
 struct mu_je_tree {
 	unsigned root, node, leaf; /* node: 0 if there is no such level */
 	size_t entry;              /* of a leaf */
 };
-#define MU_JE_RTREE_LOCK 8
-#define MU_JE_RTREE_ROOT 120
 
-/* edata: edata_t */
+/* edata: edata_t; extent: extent_t */
 #define MU_JE_EDATA_SIZE 128
 #define MU_JE_EDATA_ADDR 8
 #define MU_JE_EDATA_BYTES 16 /* the low 12 bits are something else */
 #define MU_JE_EDATA_BITMAP 64
 #define MU_JE_REGIONS_MAX 512
 
-/* edata: e_bits; states of an extent */
+/* edata: e_bits, see mu_je_edata_bits(); states of an extent */
 #define MU_JE_EDATA_ARENA(bits) ((bits)&0xfff)
 #define MU_JE_EDATA_SLAB(bits) ((bits) >> 12 & 1)
 #define MU_JE_EDATA_HPA(bits) ((bits) >> 14 & 1)
@@ -104,11 +108,13 @@ struct mu_je_tree {
 
 /* rtree: a leaf's entry: one word, or an address and 32 bits */
 #define MU_JE_LEAF_EDATA(bits) \
-	((uintptr_t)((int64_t)((bits) << 16) >> 16) & ~(uintptr_t)127)
+	((uintptr_t)((int64_t)((bits) << 16) >> 16) & ~(uintptr_t)31)
 #define MU_JE_LEAF_SLAB(bits) ((bits)&1)
 #define MU_JE_LEAF_STATE(bits) ((bits) >> 2 & 7)
 #define MU_JE_LEAF_CLASS(bits) ((bits) >> 48 & 0xff)
 #define MU_JE_LEAF_CLASS_WIDE(bits) ((bits) >> 5 & 0xff)
+#define MU_JE_LEAF_CLASS_EXTENT(bits) ((bits)&0xff)
+#define MU_JE_LEAF_SLAB_EXTENT(bits) ((bits) >> 32 & 1)
 
 /* tcache_structs: tcache_slow_t, tcache_t; cache_bin: cache_bin_t */
 #define MU_JE_SLOW_DESCRIPTOR_BINS 32
@@ -125,7 +131,21 @@ struct mu_je_tree {
 static inline size_t
 mu_je_arena_size(const struct mu_je_release *release)
 {
-	return release->bins + (size_t)MU_JE_BINS_MIN * MU_JE_BIN_SIZE;
+	return release->extents
+	    ? release->base + sizeof(uintptr_t)
+	    : release->bins + (size_t)MU_JE_BINS_MIN * MU_JE_BIN_SIZE;
+}
+
+/*
+ * The first word of an extent as 5.3 has it; that of 5.2 has a bit for dumpable
+ * memory, none for guarded one, and two bits for the state.
+ */
+static inline uint64_t
+mu_je_edata_bits(const struct mu_je_release *release, uint64_t bits)
+{
+	return release->extents
+	    ? (bits & 0x3fff) | (bits >> 16 & 3) << 17 | bits >> 18 << 20
+	    : bits;
 }
 
 /* The offset of dyn_alloc in tcache_slow_t; tcache is the next word. */
@@ -134,6 +154,30 @@ mu_je_slow_stacks(
     const struct mu_je_release *release, const struct mu_je_sizes *sizes)
 {
 	return (release->slow + sizes->bins * release->slow_bin + 7) &
+	    ~(size_t)7;
+}
+
+/* tcache_structs: tcache_t of 5.2, and offsets behind its bins_small[] */
+#define MU_JE_SMALL 16
+#define MU_JE_SMALL_DESCRIPTOR 56 /* bins_small; bins_large */
+#define MU_JE_SMALL_ARENA 72
+#define MU_JE_SMALL_DIVISORS 84 /* lg_fill_div[], and then bins_large[] */
+#define MU_JE_CACHE_COUNT 4     /* ncached, 32 bits */
+#define MU_JE_CACHE_AVAIL 16
+
+/* The offset of link, the first behind bins_small[]. */
+static inline size_t
+mu_je_small_end(const struct mu_je_sizes *sizes)
+{
+	return MU_JE_SMALL + sizes->bins * (size_t)MU_JE_CACHE_SIZE;
+}
+
+/* The offset of bins_large[]. */
+static inline size_t
+mu_je_bins_large(const struct mu_je_sizes *sizes)
+{
+	return (mu_je_small_end(sizes) + MU_JE_SMALL_DIVISORS + sizes->bins +
+		   7) &
 	    ~(size_t)7;
 }
 

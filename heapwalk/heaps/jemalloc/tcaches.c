@@ -2,7 +2,9 @@
  * What threads hold in reserve: each arena has a ring of the tcaches of its
  * threads (tcache_ql), with those that the program made by "tcache.create". A
  * tcache has a stack for each size class (cache_bin), which grows down; all
- * are in one allocation, one behind the other, between two words.
+ * are in one allocation, one behind the other. Words before and behind them
+ * show it; in 5.2 there are none, and tcache_t itself is before the stacks of
+ * those that the program made.
  */
 #include <string.h>
 
@@ -25,17 +27,18 @@ wrong(const struct mu_je_walk *walk, uintptr_t tcache, const char *rule)
 }
 
 /* Take the COUNT blocks of class INDEX from AT on. */
-static bool
-take_blocks(struct mu_je_walk *walk, uintptr_t at, size_t count, unsigned index)
+static enum mu_status
+take_blocks(struct mu_je_walk *walk, uintptr_t tcache, uintptr_t at,
+    size_t count, unsigned index)
 {
 	uintptr_t block;
 
-	for (; count > 0; count--, at += WORD) {
+	for (; count > 0; count--, at += WORD)
 		if (!mu_snapshot_word(walk->snap, at, &block) ||
 		    mu_je_take(walk, block, index) == NULL)
-			return false;
-	}
-	return true;
+			return wrong(
+			    walk, tcache, "holds what is no block in use");
+	return MU_OK;
 }
 
 /*
@@ -68,9 +71,7 @@ take_stack(struct mu_je_walk *walk, struct stacks *stacks, uintptr_t tcache,
 	    stack.end + WORD > stacks->end)
 		return wrong(walk, tcache, "has a stack that cannot be");
 	stacks->next = stack.end;
-	return take_blocks(walk, head, used / WORD, index)
-	    ? MU_OK
-	    : wrong(walk, tcache, "holds what is no block in use");
+	return take_blocks(walk, tcache, head, used / WORD, index);
 }
 
 /*
@@ -129,26 +130,83 @@ take_tcache(struct mu_je_walk *walk, uintptr_t slow, uintptr_t arena)
 	return status;
 }
 
+/* Of 5.2: the stack of class INDEX, whose cache_bin_t is at BIN. */
+static enum mu_status
+take_counted(struct mu_je_walk *walk, struct stacks *stacks, uintptr_t tcache,
+    uintptr_t bin, unsigned index)
+{
+	uintptr_t end = mu_je_word(walk->snap, bin + MU_JE_CACHE_AVAIL);
+	uint32_t count =
+	    (uint32_t)mu_je_word(walk->snap, bin + MU_JE_CACHE_COUNT);
+
+	if (end < stacks->next || end > stacks->end || end % WORD != 0 ||
+	    count > (end - stacks->next) / WORD)
+		return wrong(walk, tcache, "has a stack that cannot be");
+	stacks->next = end;
+	return take_blocks(walk, tcache, end - count * WORD, count, index);
+}
+
+static enum mu_status
+take_old_tcache(struct mu_je_walk *walk, uintptr_t tcache, uintptr_t arena)
+{
+	const struct mu_je_sizes *sizes = walk->je.sizes;
+	const struct mu_snapshot *snap = walk->snap;
+	uintptr_t small = tcache + MU_JE_SMALL, bin = small;
+	uintptr_t end = tcache + mu_je_small_end(sizes);
+	uintptr_t large = tcache + mu_je_bins_large(sizes);
+	uintptr_t avail = mu_je_word(snap, small + MU_JE_CACHE_AVAIL);
+	struct stacks stacks = { .next = mu_je_begin(walk, avail - WORD) };
+	const struct mu_je_extent *extent;
+	enum mu_status status = MU_OK;
+	unsigned i;
+
+	if (mu_je_word(snap, end + MU_JE_SMALL_ARENA) != arena ||
+	    mu_je_word(snap, end + MU_JE_SMALL_DESCRIPTOR) != small ||
+	    mu_je_word(snap, end + MU_JE_SMALL_DESCRIPTOR + WORD) != large)
+		return wrong(walk, tcache, "does not belong to its arena");
+	extent = mu_je_take(walk, stacks.next, MU_JE_CLASSES_MAX);
+	if (extent == NULL || extent->arena != 0)
+		return wrong(walk, tcache, "has no memory for its stacks");
+	walk->internal += extent->size;
+	stacks.end = stacks.next + extent->size;
+	if (stacks.next == tcache)
+		stacks.next = large +
+		    (sizes->classes - sizes->bins) * (size_t)MU_JE_CACHE_SIZE;
+	for (i = 0; status == MU_OK && i < sizes->classes; i++) {
+		if (i == sizes->bins)
+			bin = large;
+		/* Behind the last that is cached. */
+		if (i >= sizes->bins &&
+		    mu_je_word(snap, bin + MU_JE_CACHE_AVAIL) == 0)
+			break;
+		status = take_counted(walk, &stacks, tcache, bin, i);
+		bin += MU_JE_CACHE_SIZE;
+	}
+	return status;
+}
+
 static enum mu_status
 take_ring(struct mu_je_walk *walk, uintptr_t arena)
 {
 	uintptr_t first =
 	    mu_je_word(walk->snap, arena + walk->je.release->tcaches);
-	uintptr_t slow = first, next;
+	bool old = walk->je.release->extents;
+	size_t link = old ? mu_je_small_end(walk->je.sizes) : 0, steps;
+	uintptr_t at = first, next;
 	enum mu_status status;
-	size_t steps;
 
-	for (steps = 0; slow != 0; steps++) {
-		status = take_tcache(walk, slow, arena);
+	for (steps = 0; at != 0; steps++) {
+		status = old ? take_old_tcache(walk, at, arena)
+			     : take_tcache(walk, at, arena);
 		if (status != MU_OK)
 			return status;
-		next = mu_je_word(walk->snap, slow);
+		next = mu_je_word(walk->snap, at + link);
 		if (next == first)
 			break;
 		if (steps == TCACHES_MAX ||
-		    mu_je_word(walk->snap, next + WORD) != slow)
-			return wrong(walk, slow, "is in a ring that is broken");
-		slow = next;
+		    mu_je_word(walk->snap, next + link + WORD) != at)
+			return wrong(walk, at, "is in a ring that is broken");
+		at = next;
 	}
 	return MU_OK;
 }

@@ -104,7 +104,7 @@ if command -v redis-server >/dev/null; then
 	await answers "$port"
 	"$command" -p $! >"$work/report" 2>&1
 	status=$?
-	# jemalloc of other releases than 5.3.0 and 5.3.1 is refused.
+	# jemalloc of other releases than 5.2.1, 5.3.0, 5.3.1 is refused.
 	if grep -q jemalloc "/proc/$!/maps" && [ $status -ne 0 ]; then
 		if [ $status -ne 3 ] || ! grep -q jemalloc "$work/report"; then
 			fail "jemalloc was not named: $(cat "$work/report")"

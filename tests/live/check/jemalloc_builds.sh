@@ -33,10 +33,10 @@ if [ -z "${JEMALLOC_SOURCES:-}" ]; then
 	echo "SKIPPED: no JEMALLOC_SOURCES to build other jemallocs from"
 	exit 77
 fi
-for release in 5.3.0 5.3.1; do
+for release in 5.2.1 5.3.0 5.3.1; do
 	for bits in 48 57; do
-		check_build $release --with-lg-vaddr=$bits
-		check_build $release --with-lg-vaddr=$bits --with-lg-quantum=3 \
+		check_build "$release" --with-lg-vaddr=$bits
+		check_build "$release" --with-lg-vaddr=$bits --with-lg-quantum=3 \
 			--disable-cache-oblivious
 	done
 done

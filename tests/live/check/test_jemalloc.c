@@ -12,6 +12,7 @@
 #include "tests/support/suite.h"
 
 #define EDATA_OF_BIN 192 /* bin_t: slabcur */
+#define EXTENT_OF_BIN 112
 #define TRIES 50
 
 static struct {
@@ -20,6 +21,7 @@ static struct {
 	FILE *out;
 	char path[64];
 	const struct shim_table *table;
+	bool is_old; /* 5.2.1 */
 	struct mu_keeper keeper;
 	struct mu_arena arena;
 	struct mu_heap heap;
@@ -88,7 +90,8 @@ start(const char *threads, const char *rounds, const char *fork_word)
 	ck_assert_ptr_nonnull(fgets(line, sizeof(line), test.out));
 	ck_assert_int_eq(
 	    sscanf(line, "ready %d %63s", &test.child, version), 2);
-	if (strncmp(version, "5.3.0-", 6) != 0 &&
+	test.is_old = strncmp(version, "5.2.1-", 6) == 0;
+	if (!test.is_old && strncmp(version, "5.3.0-", 6) != 0 &&
 	    strncmp(version, "5.3.1-", 6) != 0) {
 		printf("SKIPPED: jemalloc %s is not read\n", version);
 		return false;
@@ -292,6 +295,10 @@ TEST_LOOP(with_options_that_are_refused, 0, sizeof(refused) / sizeof(*refused))
 	setenv("MALLOC_CONF", refused[_i].conf, 1);
 	if (!start("3", "300", NULL))
 		return;
+	if (_i == 1 && test.is_old) {
+		printf("SKIPPED: 5.2 has no option hpa\n");
+		return;
+	}
 	ck_assert_int_eq(read_heap(), MU_ERR_FOREIGN_ALLOCATOR);
 	snprintf(words, sizeof(words), "its option %s,", refused[_i].name);
 	ck_assert_msg(
@@ -312,104 +319,171 @@ TEST(a_fork_of_threads_is_refused)
 	end_reading();
 }
 
-/* Words of the first arena that has a slab and a tcache with a cached block. */
+/*
+ * Words of the first arena that has a slab and a tcache with a cached block: of
+ * 5.2 its tcache_t, else tcache_slow_t and tcache_t.
+ */
 struct places {
-	uintptr_t arena, base, bin, edata, slow, tcache, stacks, cache;
-	uintptr_t child, last; /* of the tree: in its root, and of that one */
+	const struct mu_je_release *release;
+	const struct mu_je_sizes *sizes;
+	uintptr_t arena, base, bin, edata, slow, tcache, cache;
+	uintptr_t stacks, stack; /* address of the stacks, and one */
+	uintptr_t child, last;   /* of the tree: in its root, and of that one */
 };
+
+/* Those of bin INDEX. Returns false if it has no slab or nothing is cached. */
+static bool
+find_bin(struct places *places, unsigned index)
+{
+	const struct mu_je_release *release = places->release;
+	uintptr_t bins = places->arena + release->bins;
+
+	if (release->extents) {
+		places->tcache = places->slow + MU_JE_SMALL;
+		places->cache = places->tcache + index * MU_JE_CACHE_SIZE;
+		places->stacks = places->cache + MU_JE_CACHE_AVAIL;
+		places->stack = word_at(places->stacks) - 64;
+		places->bin = word_at(bins + index * sizeof(uintptr_t));
+		places->edata = word_at(places->bin + EXTENT_OF_BIN);
+		return places->edata != 0 && word_at(places->cache) >> 32 != 0;
+	}
+	places->stacks =
+	    places->slow + mu_je_slow_stacks(release, places->sizes);
+	places->stack = word_at(places->stacks);
+	places->tcache = word_at(places->stacks + 8) + MU_JE_TCACHE_BINS;
+	places->cache = places->tcache + index * MU_JE_CACHE_SIZE;
+	places->bin = bins + index * MU_JE_BIN_SIZE;
+	places->edata = word_at(places->bin + EDATA_OF_BIN);
+	return places->edata != 0 &&
+	    (uint16_t)word_at(places->cache) !=
+	    (uint16_t)(word_at(places->cache + 16) >> 32);
+}
 
 static void
 find_places(struct places *places)
 {
 	const struct mu_jemalloc *je = test.member.state;
-	uintptr_t root = je->rtree + MU_JE_RTREE_ROOT;
+	const struct mu_je_tree *tree = je->tree;
 	unsigned i, j;
 
+	places->release = je->release;
+	places->sizes = je->sizes;
 	for (i = 0; i < je->num_arenas; i++) {
 		places->arena = word_at(je->arenas + i * sizeof(uintptr_t));
 		places->slow = places->arena == 0
 		    ? 0
 		    : word_at(places->arena + je->release->tcaches);
-		for (j = 1; places->slow != 0 && j < MU_JE_BINS_MIN; j++) {
-			places->stacks = places->slow +
-			    mu_je_slow_stacks(je->release, je->sizes);
-			places->tcache = word_at(places->stacks + 8);
-			places->bin = places->arena + je->release->bins +
-			    j * MU_JE_BIN_SIZE;
-			places->edata = word_at(places->bin + EDATA_OF_BIN);
-			places->cache = places->tcache + MU_JE_TCACHE_BINS +
-			    j * MU_JE_CACHE_SIZE;
-			if (places->edata != 0 &&
-			    (uint16_t)word_at(places->cache) !=
-				(uint16_t)(word_at(places->cache + 16) >> 32))
+		for (j = 1; places->slow != 0 && j < MU_JE_BINS_MIN; j++)
+			if (find_bin(places, j))
 				goto found;
-		}
 	}
 	ck_abort_msg("no arena with a slab and a tcache");
 found:
 	places->base = word_at(places->arena + je->release->base);
-	for (places->child = root; word_at(places->child) == 0;)
+	for (places->child = je->root; word_at(places->child) == 0;)
 		places->child += sizeof(uintptr_t);
 	places->last = word_at(places->child) +
-	    (je->tree->node > 0 ? (size_t)8 << je->tree->node
-				: je->tree->entry << je->tree->leaf) -
+	    (tree->node > 0 ? (size_t)8 << tree->node
+			    : tree->entry << tree->leaf) -
 	    8;
 }
 
-TEST(damage_is_refused)
+struct damage {
+	uintptr_t address, change;
+};
+
+static void
+must_be_refused(const struct damage *damage, size_t count)
 {
-	const struct mu_je_release *release;
-	struct places at;
 	uintptr_t old;
 	size_t i;
 
-	if (!start("2", "2000", NULL))
-		return;
-	must_be_read();
-	find_places(&at);
-	release = ((const struct mu_jemalloc *)test.member.state)->release;
-	end_reading();
-	const struct {
-		uintptr_t address, change;
-	} damages[] = {
-		{ at.bin + MU_JE_BIN_CURREGS, 1 },
-		{ at.bin + MU_JE_BIN_CURSLABS, 1 },
-		{ at.bin + release->locked, 1 },
-		{ at.arena + release->large, 1 },
-		{ at.arena + release->internal, 4096 },
-		{ at.arena + release->ind, 1 },
-		{ at.arena + release->base, 4096 },
-		{ at.arena + release->tcaches + MU_JE_TCACHES_MUTEX +
-			release->locked,
-		    1 },
-		{ word_at(at.base + MU_JE_BASE_BLOCKS), 4096 },
-		{ at.edata, 1 },                       /* arena */
-		{ at.edata, 1 << 12 },                 /* slab */
-		{ at.edata, 1 << 17 },                 /* state */
-		{ at.edata, 1 << 20 },                 /* class */
-		{ at.edata, 1 << 28 },                 /* free */
-		{ at.edata + MU_JE_EDATA_ADDR, 4096 }, /* begin */
-		{ at.edata + MU_JE_EDATA_BYTES, 4096 },
-		{ at.edata + MU_JE_EDATA_BITMAP, 1 }, { at.child, 8 },
-		{ at.last, 128 }, { at.slow, 16 },
-		{ at.slow + MU_JE_SLOW_ARENA, 64 }, { at.stacks, 4096 },
-		{ at.stacks + 8, 8 },
-		{ at.slow + MU_JE_SLOW_DESCRIPTOR_BINS, 8 },
-		{ word_at(at.stacks), 1 }, { at.cache, 1 }, /* head */
-		{ at.cache + 16, 8ull << 16 },              /* full */
-		{ at.cache + 16, 8ull << 32 },              /* empty */
-		{ word_at(at.cache), 8 },                   /* a cached block */
-	};
-	for (i = 0; i < sizeof(damages) / sizeof(*damages); i++) {
-		old = word_at(damages[i].address);
-		set_word(damages[i].address, old ^ damages[i].change);
+	for (i = 0; i < count; i++) {
+		old = word_at(damage[i].address);
+		set_word(damage[i].address, old ^ damage[i].change);
 		ck_assert_msg(
 		    read_heap() != MU_OK, "damage %zu was not noticed", i);
 		ck_assert_ptr_null(strstr(test.why.text, "been inside"));
 		printf("%zu: %s\n", i, test.why.text);
 		end_reading();
-		set_word(damages[i].address, old);
+		set_word(damage[i].address, old);
 	}
+}
+
+static void
+damage_tcache(const struct places *at)
+{
+	const struct damage damages[] = {
+		{ at->slow, 16 }, { at->slow + MU_JE_SLOW_ARENA, 64 },
+		{ at->stacks, 4096 }, { at->stacks + 8, 8 },
+		{ at->slow + MU_JE_SLOW_DESCRIPTOR_BINS, 8 }, { at->stack, 1 },
+		{ at->cache, 1 },               /* head */
+		{ at->cache + 16, 8ull << 16 }, /* full */
+		{ at->cache + 16, 8ull << 32 }, /* empty */
+		{ word_at(at->cache), 8 },      /* a cached block */
+	};
+
+	must_be_refused(damages, sizeof(damages) / sizeof(*damages));
+}
+
+static void
+damage_old_tcache(const struct places *at)
+{
+	uintptr_t end = at->slow + mu_je_small_end(at->sizes);
+	uintptr_t count = word_at(at->cache) >> 32;
+	const struct damage damages[] = {
+		{ end, 16 }, { end + MU_JE_SMALL_ARENA, 64 },
+		{ end + MU_JE_SMALL_DESCRIPTOR, 8 },
+		{ end + MU_JE_SMALL_DESCRIPTOR + 8, 8 },
+		{ at->cache, 1ull << 52 }, /* count */
+		{ at->stacks, 1 }, { at->stacks, 1 << 20 },
+		{ word_at(at->stacks) - count * 8, 8 }, /* a cached block */
+	};
+
+	must_be_refused(damages, sizeof(damages) / sizeof(*damages));
+}
+
+TEST(damage_is_refused)
+{
+	const struct mu_je_release *release;
+	unsigned missing; /* bits of edata's first word that extents lack */
+	struct places at;
+
+	if (!start("2", "2000", NULL))
+		return;
+	must_be_read();
+	find_places(&at);
+	end_reading();
+	release = at.release;
+	missing = release->extents ? 2 : 0;
+	const struct damage damages[] = {
+		{ at.bin + release->bin_regions, 1 },
+		{ at.bin + release->bin_slabs, 1 },
+		{ at.bin + release->locked, 1 },
+		{ at.arena + release->large, 1 },
+		{ at.arena + release->internal, 4096 },
+		{ release->extents ? at.base : at.arena + release->ind, 1 },
+		{ at.arena + release->base, 4096 },
+		{ at.arena + release->tcaches + MU_JE_TCACHES_MUTEX +
+			release->locked,
+		    1 },
+		{ word_at(at.base + release->base_blocks), 4096 },
+		{ at.edata, 1 },                                    /* arena */
+		{ at.edata, 1 << 12 },                              /* slab */
+		{ at.edata, release->extents ? 1 << 16 : 1 << 17 }, /* state */
+		{ at.edata, 1 << (20 - missing) },                  /* class */
+		{ at.edata, 1 << (28 - missing) },                  /* free */
+		{ at.edata + MU_JE_EDATA_ADDR, 4096 },              /* begin */
+		{ at.edata + MU_JE_EDATA_BYTES, 4096 },
+		{ at.edata + MU_JE_EDATA_BITMAP, 1 },
+		{ at.child, 8 },
+		{ at.last, 128 },
+	};
+	must_be_refused(damages, sizeof(damages) / sizeof(*damages));
+	if (release->extents)
+		damage_old_tcache(&at);
+	else
+		damage_tcache(&at);
 	must_be_read();
 	must_agree();
 	end_reading();
@@ -445,7 +519,6 @@ any_place(const struct mu_range *range)
 TEST(any_damage)
 {
 	const char *passes = getenv("TESTS_PASSES");
-	const struct mu_je_release *release;
 	size_t count = passes == NULL ? 20 : (size_t)atoi(passes), i;
 	uintptr_t place, old, word, block;
 	struct places at;
@@ -454,17 +527,16 @@ TEST(any_damage)
 		return;
 	must_be_read();
 	find_places(&at);
-	release = ((const struct mu_jemalloc *)test.member.state)->release;
 	end_reading();
-	block = word_at(at.base + MU_JE_BASE_BLOCKS);
+	block = word_at(at.base + at.release->base_blocks);
 	const struct mu_range ranges[] = {
-		{ at.arena, at.arena + mu_je_arena_size(release) },
+		{ at.arena, at.arena + mu_je_arena_size(at.release) },
 		{ at.edata & ~(uintptr_t)0xfff, (at.edata | 0xfff) + 1 },
 		{ block, block + word_at(block) },
 		{ at.base, at.base + 256 },
-		{ at.slow, at.stacks + 16 },
+		{ at.slow, at.slow + 256 },
 		{ at.tcache, at.tcache + 36 * MU_JE_CACHE_SIZE },
-		{ word_at(at.stacks), word_at(at.stacks) + 8192 },
+		{ at.stack, at.stack + 4096 },
 	};
 	for (i = 0; i < count; i++) {
 		place = any_place(&ranges[any() % 7]);

@@ -175,11 +175,11 @@ named() {
 
 named jemalloc
 
-# From outside jemalloc 5.3.0 and 5.3.1 are read.
+# From outside jemalloc 5.2.1, 5.3.0 and 5.3.1 are read.
 command=$build/memunreachable
 at_end='10 blocks: 10 × 1024 bytes'
-if [ -z "$path" ] || ! grep -aq '5[.]3[.][01]-' "$path"; then
-	skipped "no jemalloc 5.3.0 or 5.3.1 to be read from outside"
+if [ -z "$path" ] || ! grep -aq '5[.]2[.]1-\|5[.]3[.][01]-' "$path"; then
+	skipped "no jemalloc 5.2.1 or 5.3 to be read from outside"
 else
 	for program in jemalloc jemalloc-inside; do
 		[ ! -e "$work/$program" ] ||
@@ -214,7 +214,7 @@ if [ -e "$jemalloc" ]; then
 		expect "a private jemalloc" \
 		    'also has another allocator .jemalloc, in two_mallocs.' \
 		    preloaded '' "$work/two_mallocs"
-	if [ -e "$work/two_mallocs" ] && grep -aq '5[.]3[.][01]-' "$jemalloc"; then
+	if [ -e "$work/two_mallocs" ] && grep -aq '5[.]2[.]1-\|5[.]3[.][01]-' "$jemalloc"; then
 		hold "$work/two_mallocs" lose
 		expect "both heaps, from outside" \
 		    ' in 7 unreachable allocations' "$command" -p "$pid"

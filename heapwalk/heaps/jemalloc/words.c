@@ -1,0 +1,27 @@
+/* The words of a range of the subject: of variables, of nodes of the tree. */
+#include <string.h>
+
+#include "heapwalk/heaps/jemalloc/heap.h"
+
+void
+mu_je_each_word(const struct mu_snapshot *snap, struct mu_range range,
+    mu_je_word_visitor *visit, void *ctx)
+{
+	struct mu_memory *memory = (struct mu_memory *)&snap->memory;
+	struct mu_range part;
+	const char *view;
+	uintptr_t word;
+	size_t at;
+
+	for (; range.begin < range.end &&
+	     memory->ops->populated(memory, range, &part);
+	     range.begin = part.end) {
+		view = mu_snapshot_view(snap, part.begin, mu_range_size(part));
+		for (at = 0; view != NULL && at < mu_range_size(part);
+		     at += sizeof(word)) {
+			memcpy(&word, view + at, sizeof(word));
+			if (word != 0 && !visit(ctx, part.begin + at, word))
+				return;
+		}
+	}
+}
