@@ -1,11 +1,11 @@
 #!/bin/sh
 # A program in Rust with a jemalloc of its own: exactly what it lost is reported, of
-# the process and of its core.
+# the process and of its core. JEMALLOC_ARCHIVE names another static build.
 set -u
 . tests/support/script_setup.sh
 command=$build/memunreachable
 
-for archive in /usr/lib/*/libjemalloc_pic.a; do
+for archive in ${JEMALLOC_ARCHIVE:-/usr/lib/*/libjemalloc_pic.a}; do
 	[ ! -e "$archive" ] || break
 done
 if [ ! -e "$archive" ] || ! command -v rustc >/dev/null; then
@@ -16,8 +16,23 @@ nm --defined-only "$archive" 2>/dev/null |
 	sed -n 's/^[0-9a-f]* [A-Z] \([a-z_]*\)$/\1 _rjem_\1/p' | sort -u |
 	grep -v '^je_\|^_Z' >"$work/names"
 objcopy --redefine-syms="$work/names" "$archive" "$work/librjem.a"
+cat >"$work/scrub.c" <<'EOF'
+#include <stdint.h>
+#include <string.h>
+#include "tests/support/clear_vectors.h"
+#include "tests/support/hide.h"
+
+void
+scrub(void)
+{
+	scrub_stack();
+	clear_vectors();
+}
+EOF
+cc -O -I. -c -o "$work/scrub.o" "$work/scrub.c" || exit 1
 if ! rustc --edition 2021 -g -o "$work/lose" tests/support/heaps/lose.rs \
-	-L "$work" -l static=rjem -l stdc++ >"$work/log" 2>&1; then
+	-L "$work" -l static=rjem -l stdc++ -C link-arg="$work/scrub.o" \
+	>"$work/log" 2>&1; then
 	echo "SKIPPED: rustc: $(tail -n 3 "$work/log")"
 	exit 77
 fi

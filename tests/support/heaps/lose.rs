@@ -12,6 +12,7 @@ extern "C" {
     fn _rjem_mallocx(size: usize, flags: i32) -> *mut c_void;
     fn _rjem_rallocx(block: *mut c_void, size: usize, flags: i32) -> *mut c_void;
     fn _rjem_sdallocx(block: *mut c_void, size: usize, flags: i32);
+    fn scrub(); // what is left of addresses on the stack, in vector registers
 }
 
 struct Jemalloc;
@@ -70,16 +71,6 @@ fn lose() {
     }
 }
 
-// What is left of the addresses on the stack is overwritten.
-#[inline(never)]
-fn scrub() -> u64 {
-    let mut words = [0u64; 2000];
-    for i in 0..words.len() {
-        words[i] = i as u64 * 7;
-    }
-    black_box(words).iter().sum()
-}
-
 fn main() {
     let threads: Vec<_> = (0..4).map(|i| std::thread::spawn(move || work(i))).collect();
     let parts: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
@@ -90,7 +81,8 @@ fn main() {
         held.insert(id, Box::new(Session { id, name, tags }));
     }
     lose();
-    println!("ready {}", scrub());
+    unsafe { scrub() };
+    println!("ready");
     let _ = std::io::stdin().read(&mut [0u8; 1]);
     let bytes = held.values().map(|one| one.id as usize + one.name.len() + one.tags.len());
     println!("{} {}", bytes.sum::<usize>(), parts.len());
