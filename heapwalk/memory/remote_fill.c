@@ -7,7 +7,8 @@
 #include "heapwalk/subject/workers.h"
 #include "mu/sys.h"
 
-#define SLICE ((size_t)1 << 20) /* bytes that a worker takes at a time */
+#define SLICE ((size_t)1 << 20)  /* bytes that a worker takes at a time */
+#define AHEAD ((size_t)64 << 30) /* how far it looks for the next ones */
 
 /*
  * The rate of reading is measured over this much; it varies with the load of
@@ -265,6 +266,48 @@ is_late(struct mu_remote_memory *remote)
 	return true;
 }
 
+/* The first page from ADDRESS on that has to be read, or where the search
+ * ended. */
+static uintptr_t
+next_wanted(const struct filling *filling, uintptr_t address)
+{
+	const struct mu_remote_memory *remote = filling->remote;
+	const struct mu_mapping *mapping = mu_remote_mapping(remote, address);
+	const struct mu_mapping *end = remote->mappings + remote->num_mappings;
+	struct mu_range range = { address, filling->range.end }, part;
+
+	if (mu_range_size(range) > AHEAD)
+		range.end = address + AHEAD;
+	for (; mapping != NULL && mapping < end &&
+	     mapping->range.begin < range.end;
+	     mapping++)
+		if (has_any(filling, mapping) &&
+		    mu_remote_run(remote, filling->group, filling->kind,
+			mu_range_common(mapping->range, range), &part))
+			return part.begin;
+	return range.end;
+}
+
+/*
+ * True if nothing of SLICE has to be read; then the next slice is one that has
+ * something. The shadow memory of a sanitizer has 16 million slices.
+ */
+static bool
+is_skipped(struct filling *filling, struct mu_range slice)
+{
+	uintptr_t wanted = next_wanted(filling, slice.begin);
+	size_t to = (wanted - filling->range.begin) / SLICE;
+	size_t next = __atomic_load_n(&filling->next, __ATOMIC_RELAXED);
+
+	if (wanted < slice.end)
+		return false;
+	while (next < to &&
+	    !__atomic_compare_exchange_n(&filling->next, &next, to, true,
+		__ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+	return true;
+}
+
 /* The body of a worker. */
 static void
 read_slices(void *ctx, unsigned worker)
@@ -281,7 +324,8 @@ read_slices(void *ctx, unsigned worker)
 		slice.begin = filling->range.begin + i * SLICE;
 		slice.end = slice.begin +
 		    (size - i * SLICE < SLICE ? size - i * SLICE : SLICE);
-		read_range(filling, slice);
+		if (!is_skipped(filling, slice))
+			read_range(filling, slice);
 	}
 }
 
