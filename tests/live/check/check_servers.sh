@@ -28,14 +28,18 @@ check() {
 		fail "does not answer"
 		return
 	fi
-	python3 "$load" "$1" "$2" 6 >"$work/load" 2>&1 &
+	rm -f "$work/checking" "$work/load"
+	mkfifo "$work/checking"
+	python3 "$load" "$1" "$2" <"$work/checking" >"$work/load" 2>&1 &
 	clients=$!
+	exec 9>"$work/checking"
 	for _ in $(seq "$CHECKS"); do
 		"$command" -q -p "$3" >"$work/report" 2>&1
 		status=$?
 		[ $status -eq 0 ] ||
 			fail "exit status $status: $(cat "$work/report")"
 	done
+	exec 9>&-
 	wait $clients || fail "$(tail -n 3 "$work/load")"
 	echo "$name: $(tail -n 1 "$work/load"), $CHECKS checks, the last:" \
 		"$(head -n 1 "$work/report" | sed 's/.*threads* //')"

@@ -1,15 +1,17 @@
 """Keep a server busy with four clients, and count requests that fail.
 
-Usage: server_load.py http|memcached PORT SECONDS
+Usage: server_load.py http|memcached PORT
+
+It ends when its standard input does, after LEAST requests of each client.
 """
 
 import socket
 import sys
 import threading
-import time
 import urllib.request
 
 CLIENTS = 4
+LEAST = 100
 
 
 def http(port, client, number):
@@ -42,13 +44,13 @@ def memcached(port, client, number):
 
 def main():
     request = {"http": http, "memcached": memcached}[sys.argv[1]]
-    port, end = int(sys.argv[2]), time.time() + float(sys.argv[3])
+    port, over = int(sys.argv[2]), threading.Event()
     counts = {True: 0, False: 0}
     lock = threading.Lock()
 
     def run(client):
         number = 0
-        while time.time() < end:
+        while number < LEAST or not over.is_set():
             number += 1
             try:
                 served = request(port, client, number)
@@ -63,6 +65,8 @@ def main():
     ]
     for thread in threads:
         thread.start()
+    sys.stdin.read()
+    over.set()
     for thread in threads:
         thread.join()
     print("%d requests served, %d failed" % (counts[True], counts[False]))
