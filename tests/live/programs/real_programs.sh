@@ -12,6 +12,7 @@ set -u
 library=$build/libmemunreachable.so
 checked=0
 asks=3
+quicken_valgrind
 
 is_ready() {
 	grep -q '^ready' "$work/out" || ! kill -0 "$pid" 2>/dev/null
@@ -104,7 +105,9 @@ run_under_valgrind() {
 		return 1
 	}
 	vgdb --pid="$pid" leak_check summary any >"$work/vgdb" 2>&1
-	end
+	exec 9>&-
+	kill -9 "$pid"
+	wait "$pid" 2>/dev/null
 	grep -q ' lost: \|no leaks are possible' "$work/vgdb" || {
 		fail "Valgrind did not answer"
 		cat "$work/vgdb"

@@ -9,6 +9,7 @@ set -u
 . tests/support/script_setup.sh
 library=${LIBRARY:-$build/libmemunreachable.so}
 shim=$build/tests/corpus/preload.so
+quicken_valgrind
 
 # The command under a tool. With exec in a subshell, $! is the program's.
 under() {
