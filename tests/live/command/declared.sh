@@ -35,13 +35,12 @@ play() {
 	[ -z "$shared" ] || share
 	checked=$((checked + 1))
 	hold "$work/program"
-	"$command" -q --format=json '--why=1000:*' -p "$pid" >"$work/paths"
-	"$command" -q --format=json --in-use -p "$pid" >"$work/in_use"
-	python3 $sources/compare.py "$said" "$work/paths" \
-	    "$work/in_use" "$named" "$bytes" >"$work/verdict" ||
-		fail "$(cat "$work/verdict")"
+	"$command" -q --format=json --in-use '--why=1000:*' -p "$pid" \
+	    >"$work/report"
+	python3 $sources/compare.py "$said" "$work/report" "$named" \
+	    "$bytes" >"$work/verdict" || fail "$(cat "$work/verdict")"
 	echo "$name: $(tail -n 1 "$work/verdict")"
-	fits_schema "$work/paths"
+	fits_schema "$work/report"
 	let_go
 }
 

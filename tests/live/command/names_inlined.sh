@@ -99,7 +99,10 @@ awk 'BEGIN {
 	for (i = 0; i < 20000; i++)
 		printf "int many_%d(int x)\n{\n\treturn put_in(x);\n}\n", i
 }' >"$work/many.c"
-${CC:-cc} -g -fPIC -shared -o "$work/many.so" "$work/many.c" || fail "no library"
+# A relative name, so that ccache keeps it.
+# shellcheck disable=SC2086 # words
+(cd "$work" && made many.so ${CC:-cc} -g -fPIC -shared \
+    -fdebug-prefix-map="$work=." many.c) || fail "no library"
 nm "$work/many.so" | awk -v file="$work/many.so" '/ T many_/ {
 	printf "  #00  pc %s  %s\n", $1, file
 }' >"$work/log"

@@ -7,6 +7,7 @@ set -u
 sources=tests/live/command/types
 command=$build/memunreachable
 checked=0
+top=$PWD
 
 # How many percent of what is found must be named in $work/report, and how many
 # percent must be found.
@@ -71,8 +72,9 @@ play_c() {
 	shift 3
 	if ! command -v "$1" >/dev/null; then
 		echo "SKIPPED: $name: no $1"
-	elif ! made "$work/program" "$@" -w -D_GNU_SOURCE -I. -I$sources \
-	    "$source" 2>"$work/errors"; then
+	elif ! (cd "${source%/*}" && made "$work/program" "$@" -w -D_GNU_SOURCE \
+	    -I"$top" -I"$top/$sources" -fdebug-prefix-map="$work=." \
+	    "${source##*/}") 2>"$work/errors"; then
 		fail "not compiled: $(cat "$work/errors")"
 	else
 		check_process "$wanted" "$work/program"

@@ -17,8 +17,9 @@ fi
 libs=$catch
 if [ -z "$catch" ]; then
 	libs=$work/main.o
-	echo '#include <catch2/catch.hpp>' |
-		"$cxx" -O0 -DCATCH_CONFIG_MAIN -c -x c++ -o "$libs" -
+	echo '#include <catch2/catch.hpp>' >"$work/main.cc"
+	# ccache keeps neither what comes by a pipe nor what has other names.
+	(cd "$work" && $cxx -O0 -DCATCH_CONFIG_MAIN -c main.cc)
 fi
 
 # lines PROGRAM: the failed tests in $work/failed.

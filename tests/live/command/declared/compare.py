@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 """Has each live block the type that the program tells?
 
-compare.py TOLD PATHS IN_USE NAMED BYTES: TOLD is the output of a program (told.h), PATHS
-and IN_USE are reports in JSON, with --why=1000:* and --in-use. A certain name must be
-right. NAMED is how many percent of the told blocks must be named, rightly; BYTES, how
+compare.py TOLD REPORT NAMED BYTES: TOLD is the output of a program (told.h), REPORT is in
+JSON, with --why=1000:* and --in-use. A certain name must be right. NAMED is how many percent of the told blocks must be named, rightly; BYTES, how
 many percent of the live bytes must have a type. Exit status 0 or 1."""
 import fnmatch
 import json
@@ -23,9 +22,8 @@ with open(sys.argv[1], encoding="ascii") as file:
             address, name = line.rstrip("\n").split(" ", 1)
             told[address] = name
 with open(sys.argv[2], encoding="ascii") as file:
-    held = json.load(file)["why_type"]["nearest"]
-with open(sys.argv[3], encoding="ascii") as file:
-    in_use = json.load(file)["in_use"]
+    report = json.load(file)
+held, in_use = report["why_type"]["nearest"], report["in_use"]
 
 bad = named = probable = wrong = certain = 0
 found = {one["why"][-1]["address"]: one["why"][-1] for one in held if one["why"]}
@@ -56,6 +54,6 @@ typed = 100 * typed // max(live, 1)
 print(f"{share} % of {len(told)} told blocks named rightly, {wrong} of "
       f"{probable} probable names wrong; {typed} % of live bytes have a type; "
       f"{certain} certain names")
-if share < int(sys.argv[4]) or typed < int(sys.argv[5]):
+if share < int(sys.argv[3]) or typed < int(sys.argv[4]):
     bad = 1
 sys.exit(bad)
