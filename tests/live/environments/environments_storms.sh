@@ -1,8 +1,8 @@
 #!/bin/sh
 # Passes while other threads change the process: they fork, spawn, load
 # libraries, start, end, are cancelled, get signals, change handlers, masks and
-# users. Each of a dozen passes is exact, or says why it could not check; no
-# signal is lost; what threads have set stays set.
+# users. Each of the TESTS_PASSES passes (6) is exact, or says why it could not
+# check; no signal is lost; what threads have set stays set.
 set -u
 . tests/support/environments/environments.sh
 storm=$victims/victim_storm

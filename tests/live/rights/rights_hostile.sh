@@ -5,7 +5,7 @@
 # reason, and the process is unchanged. TESTS_PASSES checks of each kind.
 set -u
 . tests/support/command/other_users.sh
-passes=${TESTS_PASSES:-15}
+passes=${TESTS_PASSES:-8}
 timeout=4 late=12 # seconds: --timeout, and when it hangs
 # Of a user with no other process, lest those get the signals.
 user=$((100000 + $$))
