@@ -77,7 +77,7 @@ check_locks(const struct mu_je_walk *walk, unsigned arena)
 	unsigned i;
 
 	for (i = 0; i <= walk->je.sizes->bins; i++) {
-		if ((mu_je_word(walk->snap, at + release->locked) & 0xff) != 0)
+		if ((uint32_t)mu_je_word(walk->snap, at + release->lock) != 0)
 			return mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
 			    "jemalloc: a thread holds a lock of arena %u",
 			    arena);

@@ -20,12 +20,12 @@ static const struct mu_je_sizes all_sizes[] = {
 };
 
 /* Base is behind the addresses of as many bins. */
-#define RELEASE_5_2_1(num_bins)                                            \
-	{                                                                  \
-		.extents = true, .internal = 104, .large = 768,            \
-		.large_size = 48, .tcaches = 10184, .bins = 29192,         \
-		.base = 29192 + 8 * (num_bins), .lock = 64, .locked = 104, \
-		.bin_regions = 160, .bin_slabs = 200, .base_blocks = 144   \
+#define RELEASE_5_2_1(num_bins)                                          \
+	{                                                                \
+		.extents = true, .internal = 104, .large = 768,          \
+		.large_size = 48, .tcaches = 10184, .bins = 29192,       \
+		.base = 29192 + 8 * (num_bins), .lock = 64,              \
+		.bin_regions = 160, .bin_slabs = 200, .base_blocks = 144 \
 	}
 
 static const struct mu_je_release releases[] = {
@@ -38,7 +38,6 @@ static const struct mu_je_release releases[] = {
 	    .base = 78936,
 	    .bins = 78952,
 	    .lock = 64,
-	    .locked = 104,
 	    .bin_regions = 136,
 	    .bin_slabs = 176,
 	    .base_blocks = 160,
@@ -55,7 +54,6 @@ static const struct mu_je_release releases[] = {
 	    .base = 80648,
 	    .bins = 80704,
 	    .lock = 72,
-	    .locked = 64,
 	    .bin_regions = 136,
 	    .bin_slabs = 176,
 	    .base_blocks = 160,

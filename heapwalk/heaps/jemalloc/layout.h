@@ -45,7 +45,7 @@ struct mu_je_release {
 	size_t ind, base, bins;
 
 	/* mutex: malloc_mutex_t */
-	size_t lock, locked; /* pthread_mutex_t, and whether it is */
+	size_t lock; /* pthread_mutex_t, which begins with 32 bits: held? */
 
 	/* bin: bin_t, stats.curregs and curslabs; base: base_t, blocks */
 	size_t bin_regions, bin_slabs, base_blocks;

@@ -319,6 +319,16 @@ TEST(a_fork_of_threads_is_refused)
 	end_reading();
 }
 
+/* One of a program without threads has all: its locks are new ones. */
+TEST(a_fork_of_one_thread)
+{
+	if (!start("0", "8000", "fork"))
+		return;
+	must_be_read();
+	must_agree();
+	end_reading();
+}
+
 /*
  * Words of the first arena that has a slab and a tcache with a cached block: of
  * 5.2 its tcache_t, else tcache_slow_t and tcache_t.
@@ -459,13 +469,13 @@ TEST(damage_is_refused)
 	const struct damage damages[] = {
 		{ at.bin + release->bin_regions, 1 },
 		{ at.bin + release->bin_slabs, 1 },
-		{ at.bin + release->locked, 1 },
+		{ at.bin + release->lock, 1 },
 		{ at.arena + release->large, 1 },
 		{ at.arena + release->internal, 4096 },
 		{ release->extents ? at.base : at.arena + release->ind, 1 },
 		{ at.arena + release->base, 4096 },
 		{ at.arena + release->tcaches + MU_JE_TCACHES_MUTEX +
-			release->locked,
+			release->lock,
 		    1 },
 		{ word_at(at.base + release->base_blocks), 4096 },
 		{ at.edata, 1 },                                    /* arena */

@@ -1,9 +1,10 @@
 /*
  * victim_jemalloc THREADS ROUNDS [fork]: threads allocate and free by all
- * calls, sizes from 0 to 8 MiB; half of the work is done by threads that end.
- * Then all rest, the program prints "ready", its PID and the version of
- * jemalloc, and waits for the end of its input. With fork it is a child that
- * does so, in which the other threads are not.
+ * calls, sizes from 0 to 8 MiB, also by tcaches that they made; half of the
+ * work is done by threads that end; if there are none, by main(). Then all
+ * rest, the program prints "ready", its PID and the version of jemalloc, and
+ * waits for the end of its input. With fork it is a child that does so, in
+ * which the other threads are not.
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -31,6 +32,7 @@ static pthread_barrier_t barrier;
 struct lane {
 	void *blocks[SLOTS];
 	uint64_t seed;
+	int tcache; /* MALLOCX_TCACHE() of one that it made */
 };
 
 static uint64_t
@@ -86,7 +88,9 @@ any_block(struct lane *lane)
 		return valloc(size % 65536);
 	case 5:
 		if (mallocx != NULL)
-			return mallocx(size + 1, (int)((word >> 8) % 13));
+			return mallocx(size + 1,
+			    (int)((word >> 8) % 13) |
+				((word >> 32) % 2 == 0 ? lane->tcache : 0));
 		/* fallthrough */
 	default:
 		return malloc(size);
@@ -120,7 +124,8 @@ one(struct lane *lane)
 	case 5:
 		if (*slot != NULL && sdallocx != NULL) {
 			size = malloc_usable_size(*slot);
-			sdallocx(*slot, size, 0);
+			sdallocx(*slot, size,
+			    (word >> 48) % 2 == 0 ? lane->tcache : 0);
 			*slot = NULL;
 		}
 		break;
@@ -142,13 +147,27 @@ run_some(void *arg)
 	return NULL;
 }
 
+static int
+make_tcache(void)
+{
+	unsigned index;
+	size_t size = sizeof(index);
+
+	return mallctl != NULL &&
+		mallctl("tcache.create", &index, &size, NULL, 0) == 0
+	    ? (int)(index + 2) << 8
+	    : 0;
+}
+
 /* Its work is done by short threads in part. */
 static void *
 run(void *arg)
 {
+	struct lane *lane = arg;
 	pthread_t thread;
 	unsigned i;
 
+	lane->tcache = make_tcache();
 	for (i = 0; i < 4; i++) {
 		run_some(arg);
 		if (pthread_create(&thread, NULL, run_some, arg) != 0 ||
@@ -165,7 +184,7 @@ int
 main(int argc, char **argv)
 {
 	unsigned count = argc > 1 ? (unsigned)atoi(argv[1]) : 1, i;
-	struct lane *lanes = calloc(count, sizeof(*lanes));
+	struct lane *lanes = calloc(count + 1, sizeof(*lanes));
 	const char *version = "none";
 	size_t size = sizeof(version);
 	pthread_t thread;
@@ -177,6 +196,10 @@ main(int argc, char **argv)
 		lanes[i].seed = 88172645463325252ull + i * 7919;
 		if (pthread_create(&thread, NULL, run, &lanes[i]) != 0)
 			abort();
+	}
+	if (count == 0) {
+		lanes[0].seed = 88172645463325252ull;
+		run_some(lanes);
 	}
 	while (resting < count)
 		usleep(1000);
