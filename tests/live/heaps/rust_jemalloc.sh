@@ -31,7 +31,7 @@ scrub(void)
 EOF
 cc -O -I. -c -o "$work/scrub.o" "$work/scrub.c" || exit 1
 if ! rustc --edition 2021 -g -o "$work/lose" tests/support/heaps/lose.rs \
-	-L "$work" -l static=rjem -l stdc++ -C link-arg="$work/scrub.o" \
+	-L "$work" -l static=rjem -l stdc++ -C link-arg="$work/scrub.o" -C link-arg=-lgcc \
 	>"$work/log" 2>&1; then
 	echo "SKIPPED: rustc: $(tail -n 3 "$work/log")"
 	exit 77

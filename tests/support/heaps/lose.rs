@@ -4,7 +4,6 @@
 use std::alloc::{GlobalAlloc, Layout};
 use std::collections::HashMap;
 use std::ffi::c_void;
-use std::hint::black_box;
 use std::io::Read;
 
 extern "C" {
@@ -67,7 +66,7 @@ fn work(thread: u8) -> Vec<Vec<u8>> {
 #[inline(never)]
 fn lose() {
     for i in 0..100u64 {
-        std::mem::forget(black_box(Box::new([i ^ 0x5555; 20])));
+        std::mem::forget(Box::new([i ^ 0x5555; 20]));
     }
 }
 
