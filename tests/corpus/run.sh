@@ -17,6 +17,10 @@ shift 2
 library=${LIBRARY:-$(cd "${BUILD:-build}" && pwd)/libmemunreachable.so}
 lsan=$(gcc -print-file-name=liblsan.so 2>/dev/null)
 work=$(mktemp -d) || exit 1
+# Without traces, see tests/support/script_setup.sh.
+VALGRIND_OPTS=$(valgrind --help-debug 2>/dev/null |
+	grep -o -e --vex-guest-chase=no)
+export VALGRIND_OPTS
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 

@@ -156,7 +156,7 @@ made() {
 		for word in "$@"; do
 			shift
 			case $word in
-			*.o) ;; # with two inputs nothing is kept
+			*.o | *.a) ;; # with two inputs nothing is kept
 			*) set -- "$@" "$word" ;;
 			esac
 		done
