@@ -1,17 +1,18 @@
 /*
  * Find the root of the radix tree (rtree_t.root[]) in the variables of
- * jemalloc's file, for addresses of 48 bits or of 57: a word in
- * it leads to a leaf or a node in the base of the first arena, and an entry
- * below tells by its extent for which addresses the word is. Every other word
- * of the root leads to such memory as well. Then read all its entries.
+ * jemalloc's file, for addresses of 48 bits or of 57: a word in it leads to a
+ * leaf or a node in the base of the first arena, and an entry below tells by
+ * its extent for which addresses the word is. Every other word of the root
+ * leads to such memory as well. Then read all its entries.
  */
 #include <string.h>
 
 #include "heapwalk/heaps/jemalloc/heap.h"
 
 #define WORD sizeof(uintptr_t)
-#define BASE_BLOCKS 128  /* of the first arena's base that are searched */
-#define CHILDREN_MAX 256 /* words that may lead to one */
+#define BASE_BLOCKS 128 /* of the first arena's base that are searched */
+#define CHILDREN_MAX 64 /* words that may lead to one */
+#define LEAVES_MAX 256  /* of a node, until one has an extent */
 
 static const struct mu_je_tree trees[] = {
 	{ .root = 18, .leaf = 18, .entry = 8 },
@@ -25,7 +26,7 @@ struct search {
 	uintptr_t base;       /* base_t of the first arena */
 	struct mu_jemalloc *found;
 	const struct mu_je_tree *tree; /* that is tried */
-	unsigned num_children;
+	unsigned num_children, num_leaves;
 	uintptr_t leaf, page; /* that is looked at, and a page's number in it */
 	bool has_other;       /* the root has a word that is no child */
 };
@@ -90,19 +91,19 @@ see_leaf(void *ctx, uintptr_t at, uintptr_t word)
 
 	(void)at;
 	search->leaf = word;
-	if (has_room(search, word, tree->entry << tree->leaf))
-		mu_je_each_word(search->snap,
-		    (struct mu_range) {
-			word, word + (tree->entry << tree->leaf) },
-		    see_entry, search);
-	return false;
+	if (!has_room(search, word, tree->entry << tree->leaf))
+		return true;
+	mu_je_each_word(search->snap,
+	    (struct mu_range) { word, word + (tree->entry << tree->leaf) },
+	    see_entry, search);
+	return search->page == 0 && ++search->num_leaves < LEAVES_MAX;
 }
 
 /* The number of a page in the child of the root at ADDRESS; 0: unknown. */
 static uintptr_t
 page_in(struct search *search, uintptr_t address)
 {
-	search->page = 0;
+	search->page = search->num_leaves = 0;
 	if (search->tree->node == 0)
 		see_leaf(search, 0, address);
 	else

@@ -263,7 +263,8 @@ TEST_LOOP(blocks_are_those_of_the_shim, 0, 4)
 /* Options of jemalloc that change what its structures hold. */
 static const char *const options[] = { "tcache:false", "narenas:1",
 	"background_thread:true", "percpu_arena:percpu",
-	"dirty_decay_ms:0,muzzy_decay_ms:0", "retain:false", "tcache_max:8",
+	"dirty_decay_ms:0,muzzy_decay_ms:0", "retain:false",
+	"retain:false,dirty_decay_ms:0,muzzy_decay_ms:0", "tcache_max:8",
 	"lg_tcache_max:20", "dss:primary", "slab_sizes:16-4096:8",
 	"metadata_thp:always", "tcache:false,cache_oblivious:false",
 	"disable_large_size_classes:false", "tcache_ncached_max:16-512:0" };

@@ -180,6 +180,19 @@ run(void *arg)
 		pause();
 }
 
+/* Where memory is given back, leaves of the tree have nothing after that. */
+static void
+use_much(void)
+{
+	void *blocks[40];
+	unsigned i;
+
+	for (i = 0; i < 40; i++)
+		blocks[i] = malloc((size_t)16 << 20);
+	for (i = 0; i < 40; i++)
+		free(blocks[i]);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -203,6 +216,7 @@ main(int argc, char **argv)
 	}
 	while (resting < count)
 		usleep(1000);
+	use_much();
 	usleep(50000);
 	if (argc > 3 && fork() != 0) {
 		wait(NULL);
