@@ -15,8 +15,7 @@
 #define VISITED MU_EDGES_FREE_BIT /* in a cell: it is a label */
 #define MAX_NODES 0x20000000u     /* labels are less than VISITED */
 #define LANES 32
-#define STRIDE 1024   /* one node in so many is a start */
-#define APART 64      /* nodes between starts of what is left */
+#define STRIDE 1040   /* one node in so many is a start; see visit_all() */
 #define START_NODES 4 /* visited for each start, on the average */
 #define MIN_STARTS 64
 #define MIN_PENDING 256
@@ -53,9 +52,11 @@ struct forest {
 	size_t num_starts, max_starts;
 
 	uint32_t next_stride, next_source, sources; /* to begin at */
-	uint32_t next_rest, visited;
+	uint32_t num_rest, next_rest; /* nodes; word of their bits */
+	uint32_t visited;
 	size_t num_running;
-	bool failed; /* memory is exhausted */
+	bool resting; /* only the rest is left */
+	bool failed;  /* memory is exhausted */
 };
 
 /* True if there is room for one more of ITEMS. */
@@ -224,24 +225,47 @@ begin_at_source(struct forest *forest, struct lane *lane)
 	return true;
 }
 
+/* Note which nodes are left, in the bits of those with several ways: none. */
+static void
+note_rest(struct forest *forest)
+{
+	uint32_t node, count = forest->lost->num_nodes;
+
+	forest->resting = true;
+	if (forest->visited == count)
+		return;
+	for (node = 0; node < count; node++) {
+		if (!is_new(forest, node))
+			continue;
+		mu_bit_set(forest->ways->several, node);
+		forest->num_rest++;
+	}
+}
+
 /*
- * What is left is on rings and below. Nodes far from each other come first, as
- * one lane may be about to come where another one begins; while it turns out
- * that starts are close, there is one lane only.
+ * What is left when no lane is running is on rings and below. Starts are in
+ * different words of bits, as one lane may be about to come where another one
+ * begins; while it turns out that they are close, there is one lane only.
  */
 static bool
 begin_at_rest(struct forest *forest, struct lane *lane)
 {
-	uint32_t count = forest->lost->num_nodes, node;
+	uint32_t words = forest->lost->num_nodes / 64 + 1, node;
+	uint64_t *bits;
 
-	while (forest->visited < count && forest->next_rest < count &&
+	if (!forest->resting && forest->num_running == 0)
+		note_rest(forest);
+	while (forest->num_rest > 0 &&
 	    (forest->num_running == 0 ||
 		forest->num_starts < forest->visited / START_NODES)) {
-		node = forest->next_rest;
-		forest->next_rest += APART;
-		if (forest->next_rest >= count)
-			forest->next_rest =
-			    node % APART + 1 < APART ? node % APART + 1 : count;
+		forest->next_rest = (forest->next_rest + 1) % words;
+		bits = &forest->ways->several[forest->next_rest];
+		if (*bits == 0)
+			continue;
+		node =
+		    forest->next_rest * 64 + (uint32_t)__builtin_ctzll(*bits);
+		*bits &= *bits - 1;
+		forest->num_rest--;
 		if (is_new(forest, node) && begin_at(forest, lane, node))
 			return true;
 	}
@@ -274,6 +298,10 @@ begin(struct forest *forest, struct lane *lane)
 	return true;
 }
 
+/*
+ * In a list in order, lanes that are a multiple of a page apart would have to
+ * share few lines of the cache.
+ */
 static void
 visit_all(struct forest *forest)
 {
@@ -356,9 +384,9 @@ number_trees(struct forest *forest, struct mu_trees *trees)
 		find_tree(forest, trees, (uint32_t)i);
 	for (node = 0; node < forest->lost->num_nodes; node++) {
 		label = of[node] & ~VISITED;
-		of[node] = label < sources
-		    ? label
-		    : forest->starts[label - sources].tree - 1;
+		if (label >= sources && forest->starts != NULL)
+			label = forest->starts[label - sources].tree - 1;
+		of[node] = label;
 	}
 	for (tree = 0; tree < trees->num_trees; tree++)
 		of[mu_tree_head(trees, tree)] |= MU_TREE_HEAD;

@@ -13,9 +13,9 @@
 bool mu_forest_can_be(const struct mu_ways *ways, const struct mu_lost *lost);
 
 /*
- * Find TREES. The head of a ring, with what it leads to, is the lowest node of
- * the ring. LOST has no cells and no edges afterwards. MU_ERR_NO_MEMORY;
- * MU_ERR_TIMEOUT.
+ * Find TREES; the bits of WAYS are used up. The head of a ring, with what it
+ * leads to, is the lowest node of the ring. LOST has no cells and no edges
+ * afterwards. MU_ERR_NO_MEMORY; MU_ERR_TIMEOUT.
  */
 enum mu_status mu_forest_find(struct mu_trees *trees,
     const struct mu_ways *ways, struct mu_lost *lost,
