@@ -8,7 +8,6 @@
 #include "mu/sys.h"
 
 #define UNIT_GROUPS 256
-#define REPEATED 4 /* edges before one that are compared with it */
 #define PAGE_MAX ((size_t)64 << 10) /* the largest page size of Linux */
 
 struct totals {
@@ -102,22 +101,7 @@ number_lost(struct mu_lost *lost)
 	return true;
 }
 
-/* True if TARGET is among the last few from FIRST up to END. */
-static inline bool
-is_repeated(const uint32_t *first, const uint32_t *end, uint32_t target)
-{
-	bool found = false;
-	size_t i;
-
-	for (i = 0; i < REPEATED && end > first; i++)
-		found |= *--end == target;
-	return found;
-}
-
-/*
- * Drop edges to reachable nodes from the list at INDEX, and those that repeat
- * another one.
- */
+/* Drop edges to reachable nodes from the list at INDEX. */
 static uint32_t
 translate_list(struct mu_lost *lost, uint32_t index)
 {
@@ -129,9 +113,7 @@ translate_list(struct mu_lost *lost, uint32_t index)
 	while (!last) {
 		if (!mu_lost_read_edge(lost, &at, &target, &last))
 			continue;
-		target = mu_lost_node(lost, target);
-		if (!is_repeated(first, out, target))
-			*out++ = target;
+		*out++ = mu_lost_node(lost, target);
 	}
 	if (out == first)
 		return MU_CELL_NONE;

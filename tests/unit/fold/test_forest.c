@@ -203,25 +203,6 @@ TEST_LOOP(in_order, 0, 3)
 	find_forest();
 }
 
-/* Several words of a node may lead to the same one. */
-TEST(repeated)
-{
-	uint32_t i;
-
-	memset(used, 0, sizeof(used));
-	memset(parents, 0xff, sizeof(parents));
-	make_heap(NODES);
-	for (i = 0; 2 * i + 2 < NODES; i++) {
-		lead(i, 2 * i + 1);
-		lead(i, 2 * i + 2);
-		nodes[i][2] = nodes[2 * i + 1];
-		nodes[i][3] = nodes[2 * i + 2];
-	}
-	lead(i, 2 * i + 1);
-	fake_heap_seal(&folding_heap);
-	find_forest();
-}
-
 enum joined { LIST, SHUFFLED, RING, TREE, GRAPH, ALL_JOINED };
 
 static void
