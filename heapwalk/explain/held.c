@@ -176,6 +176,22 @@ read_values(struct finding *finding, const uintptr_t *values, size_t count,
 	}
 }
 
+/* Words that are read as numbers refer to nothing. */
+static void
+add_integers(struct finding *finding)
+{
+	const struct mu_integer *integer = finding->graph->integers;
+	const struct mu_integer *end = integer + finding->graph->num_integers;
+	uint32_t index;
+
+	for (; integer < end; integer++) {
+		index = add(finding, integer->address,
+		    (enum mu_held_kind)integer->kind, 0);
+		if (index != MU_NO_NODE)
+			finding->held->words[index].node = integer->target;
+	}
+}
+
 static void
 read_headers(struct finding *finding, const struct mu_roots *roots)
 {
@@ -249,6 +265,7 @@ mu_held_find(struct mu_held *held, const struct mu_graph *graph,
 	read_headers(&finding, roots);
 	read_threads(&finding, snap);
 	mu_reader_flush(&finding.reader);
+	add_integers(&finding);
 	if (finding.no_memory)
 		return MU_ERR_NO_MEMORY;
 	if (deadline->passed)

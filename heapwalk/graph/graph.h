@@ -50,6 +50,13 @@ enum mu_words_of {
 
 struct mu_reader; /* heapwalk/graph/reader.h */
 
+/* An address as an integer, in a root, that alone leads to a block. */
+struct mu_integer {
+	uintptr_t address;
+	uint32_t target;
+	enum mu_root_kind kind;
+};
+
 /* A part of a large block, read as a unit. */
 struct mu_part {
 	struct mu_range range;
@@ -75,6 +82,10 @@ struct mu_graph {
 	size_t capacity, taken;
 	bool reads;      /* some node has MU_CELL_READ */
 	bool unreadable; /* blocks were removed; never set with READS */
+
+	/* Found by mu_integers_mark(). */
+	struct mu_integer *integers;
+	size_t num_integers, max_integers;
 
 	size_t num_excused; /* unreachable in this image only: mu_mark_confirm()
 			     */

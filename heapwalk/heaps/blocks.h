@@ -74,8 +74,9 @@ struct mu_blocks {
 	struct mu_word_rule words;
 	mu_words_filter *filter; /* NULL: the fastest is found out */
 
-	bool no_headers; /* mu_reference_by_header() finds none */
-	bool encodings;  /* heapwalk/graph/encodings.h may find some */
+	bool no_headers;   /* mu_reference_by_header() finds none */
+	bool encodings;    /* heapwalk/graph/encodings.h may find some */
+	unsigned integers; /* mu_integers_used(): heapwalk/mark/integers.h */
 
 	/*
 	 * Executable memory with blocks in it, by address: code that the

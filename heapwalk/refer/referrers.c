@@ -8,6 +8,7 @@
 
 #include "heapwalk/graph/encodings.h"
 #include "heapwalk/graph/references.h"
+#include "heapwalk/mark/integers.h"
 #include "heapwalk/refer/locate.h"
 #include "heapwalk/subject/deadline.h"
 #include "mu/arch/register_names.h"
@@ -82,6 +83,17 @@ refers(const struct search *search, uintptr_t at, uintptr_t word,
 	return false;
 }
 
+/* True if WORD at AT is the address of the target as an integer. */
+static bool
+is_integer(const struct search *search, uintptr_t at, uintptr_t word)
+{
+	unsigned encodings = search->blocks->integers;
+
+	return encodings != 0 && at % WORD == 0 &&
+	    mu_integers_refer(
+		search->snap, encodings, at, word, search->out->target.begin);
+}
+
 static void
 found(struct search *search, const struct mu_root *root,
     const struct mu_block *block, const struct mu_referrer *what)
@@ -125,10 +137,12 @@ look(struct search *search, struct mu_range range, const char *view,
 
 	at = mu_reference_first(search->blocks, code, range.begin);
 	for (; mu_reference_word(range, view, code, at, &word); at += step) {
-		if (!refers(search, inside ? at : 0, word,
-			stack && at % WORD == 0 &&
-			    mu_ranges_has(&search->roots->frames, at),
-			&what.into) &&
+		if (is_integer(search, at, word))
+			what.into = 0;
+		else if (!refers(search, inside ? at : 0, word,
+			     stack && at % WORD == 0 &&
+				 mu_ranges_has(&search->roots->frames, at),
+			     &what.into) &&
 		    (!code ||
 			!refers(
 			    search, 0, word & UINT32_MAX, false, &what.into)))

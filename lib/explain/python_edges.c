@@ -4,6 +4,7 @@
 
 #include "heapwalk/explain/edges.h"
 #include "heapwalk/graph/references.h"
+#include "heapwalk/mark/integers.h"
 #include "lib/types/python_keys.h"
 
 #define WORD sizeof(uintptr_t)
@@ -30,6 +31,7 @@ struct cutting {
 	uint32_t *values; /* by block, of values: 1 + their owner, or MANY */
 	uint32_t from;    /* the block whose words are judged */
 	bool from_object; /* it is of an object */
+	const struct mu_block *plain; /* the one whose edges may be chance */
 };
 
 static bool
@@ -333,11 +335,44 @@ is_in_use(void *ctx, uint32_t target)
 	return true;
 }
 
+/* True if the object in PLAIN is a number: the address of TO. */
 static bool
-is_any(void *ctx, uint32_t target)
+is_number_of(const struct mu_explaining *explaining,
+    const struct mu_block *plain, const struct mu_block *to)
 {
-	note_cut(ctx, target);
+	uintptr_t at, word;
+
+	for (at = plain->range.begin; at + WORD <= plain->range.end;
+	     at += WORD) {
+		memcpy(&word, plain->view + (at - plain->range.begin), WORD);
+		if (mu_integers_refer(explaining->snap,
+			explaining->graph->blocks->integers, at, word,
+			to->range.begin))
+			return true;
+	}
+	return false;
+}
+
+/* Letters and digits may look like pointers. */
+static bool
+is_chance(void *ctx, uint32_t target)
+{
+	const struct cutting *cutting = ctx;
+	const struct mu_explaining *explaining = cutting->explaining;
+	struct mu_block to;
+
+	if (mu_blocks_at(explaining->graph->blocks, target, &to) &&
+	    is_number_of(explaining, cutting->plain, &to))
+		return false;
+	note_cut(cutting, target);
 	return true;
+}
+
+static void
+drop_chance(struct cutting *cutting, const struct mu_block *block)
+{
+	cutting->plain = block;
+	drop(cutting, block->number, is_chance);
 }
 
 static bool
@@ -395,8 +430,8 @@ cut_edges(void *ctx, const struct mu_block *block)
 	cut_object(cutting, block);
 	if (mu_range_size(links) > 0)
 		cut_words(cutting, block, links);
-	else if (is_plain(cutting, block)) /* letters may look like pointers */
-		drop(cutting, block->number, is_any);
+	else if (is_plain(cutting, block))
+		drop_chance(cutting, block);
 	else if (is_free(cutting, block))
 		drop(cutting, block->number, is_in_use);
 	else

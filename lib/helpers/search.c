@@ -3,6 +3,7 @@
 #include "heapwalk/graph/encodings.h"
 #include "heapwalk/graph/references.h"
 #include "heapwalk/heaps/table/table.h"
+#include "heapwalk/mark/integers.h"
 #include "heapwalk/mark/mark.h"
 #include "heapwalk/recorded/recorded.h"
 #include "heapwalk/subject/saved.h"
@@ -39,7 +40,7 @@ end_reading(struct mu_search *search)
 	struct mu_graph *graph = &search->graph;
 
 	if (graph->reads || search->keep || search->recorded ||
-	    asks_allocators(search) ||
+	    graph->blocks->integers != 0 || asks_allocators(search) ||
 	    ((search->contents || search->by != MU_BY_BLOCK) &&
 		search->limit > 0) ||
 	    tables->limit < tables->used ||
@@ -73,6 +74,8 @@ mark_all(struct mu_search *search)
 	blocks->filter = search->filter;
 	blocks->no_headers = search->snap->no_headers;
 	blocks->encodings = mu_encodings_used(search->snap);
+	blocks->integers =
+	    search->snap->saved != NULL ? 0 : mu_integers_used(search->snap);
 	if (!mu_references_find_code(blocks, search->snap, search->tables))
 		return MU_ERR_NO_MEMORY;
 	status = mu_graph_make(graph, blocks, &search->roots,
@@ -82,6 +85,9 @@ mark_all(struct mu_search *search)
 	search->step(search, MU_SEARCH_LINKED);
 	end_reading(search);
 	status = mu_mark(graph, search->deadline_ns);
+	if (status == MU_OK && blocks->integers != 0)
+		status = mu_integers_mark(
+		    graph, search->snap, &search->roots, search->deadline_ns);
 	if (status == MU_OK)
 		status = leave_out(search);
 	if (status == MU_OK && search->again)
