@@ -164,27 +164,29 @@ count_rises(const uint64_t *values, size_t count)
 
 /*
  * True if the gain between the last two of LOOKS is less than SHARE of that
- * between the first two, each in the same time: a look that is late finds more.
+ * between the first two, each in the same time, as a look that is late finds
+ * more; also by the look, unless CURVE: what is lost does not fill up.
  */
 static bool
 gains_less(const uint64_t *values, const uint64_t *times_ns,
-    const size_t looks[3], double share)
+    const size_t looks[3], double share, bool curve)
 {
 	double then = (double)mu_gain(values[looks[0]], values[looks[1]]);
 	double now = (double)mu_gain(values[looks[1]], values[looks[2]]);
 
-	return now * (double)(times_ns[looks[1]] - times_ns[looks[0]]) <
+	return (curve || now < then * share) &&
+	    now * (double)(times_ns[looks[1]] - times_ns[looks[0]]) <
 	    then * share * (double)(times_ns[looks[2]] - times_ns[looks[1]]);
 }
 
 /*
  * True if no new maximum was reached for longer than twice what separated
- * earlier ones, or if the second half gains less than one PART of what the
- * first one did.
+ * earlier ones, or if the second half gains less than a third of what the first
+ * one did, or a half with CURVE.
  */
 static bool
-has_stopped(const uint64_t *values, const uint64_t *times_ns, size_t count,
-    unsigned part)
+has_stopped(
+    const uint64_t *values, const uint64_t *times_ns, size_t count, bool curve)
 {
 	const size_t looks[] = { 0, (count - 1) / 2, count - 1 };
 	size_t i, quiet = 0, gap = 0;
@@ -201,7 +203,7 @@ has_stopped(const uint64_t *values, const uint64_t *times_ns, size_t count,
 		quiet = 0;
 	}
 	return quiet > 2 * gap + 1 ||
-	    gains_less(values, times_ns, looks, 1. / part);
+	    gains_less(values, times_ns, looks, curve ? 1. / 2 : 1. / 3, curve);
 }
 
 /*
@@ -219,7 +221,7 @@ levels_off(const uint64_t *values, const uint64_t *times_ns, size_t count)
 		const size_t looks[] = { end - (5 - i) * step,
 			end - (4 - i) * step, end - (3 - i) * step };
 
-		if (!gains_less(values, times_ns, looks, .75))
+		if (!gains_less(values, times_ns, looks, .75, true))
 			return false;
 	}
 	return true;
@@ -275,8 +277,8 @@ mu_growth_judge(const uint64_t *values, const uint64_t *times_ns, size_t count,
 	    count_rises(later, num_later) >= RISES_LATER &&
 	    growth.per_hour > 0 &&
 	    rises_in_order(later, num_later, rule->certain) &&
-	    !has_stopped(later, times_ns + growth.from, num_later,
-		rule->curve ? 2 : 3) &&
+	    !has_stopped(
+		later, times_ns + growth.from, num_later, rule->curve) &&
 	    !(rule->curve && levels_off(values, times_ns, count));
 	growth.grows = growth.rises &&
 	    ((!rule->curve && !falls_much(later, num_later)) ||

@@ -16,6 +16,7 @@ TEST_LOOP(call_denied_while_logging, 0, NUM_ROLES)
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
 	ck_assert_int_eq(dup2(null, STDERR_FILENO), STDERR_FILENO);
+	walk_leave_out(METHOD_PTRACE, (enum fault_role)_i);
 	mu_library.options.verbosity = 2;
 	fault_sweep(METHOD_PTRACE, (enum fault_role)_i, FAULT_DENY,
 	    _i != ROLE_ORIGINAL);

@@ -4,6 +4,9 @@
 
 TEST_LOOP(call_denied, 0, 2 * NUM_ROLES)
 {
+	if (_i >= NUM_ROLES)
+		walk_leave_out(
+		    METHOD_SIGNAL, (enum fault_role)(_i % NUM_ROLES));
 	fault_sweep(_i < NUM_ROLES ? METHOD_SIGNAL : METHOD_REFUSED,
 	    (enum fault_role)(_i % NUM_ROLES), FAULT_DENY, false);
 }

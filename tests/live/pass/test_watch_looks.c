@@ -7,10 +7,11 @@
 #include <sys/stat.h>
 
 #include "memunreachable/memunreachable.h"
+#include "mu/sys.h"
 #include "tests/support/hide.h"
 #include "tests/support/suite.h"
 
-#define EVERY_MS 10
+#define EVERY_MS 40
 #define SIZE 1000
 
 enum growing { NOTHING, LOSE, KEEP };
@@ -26,7 +27,9 @@ static struct told {
 	bool stopped;
 } told;
 
-static void *volatile kept[64];
+#define KEPT 4096 /* more than are made */
+
+static void *volatile kept[KEPT];
 static volatile size_t num_kept;
 
 /* Each lies between blocks that are kept. */
@@ -35,8 +38,21 @@ lose_one(void)
 {
 	void *block = memset(malloc(SIZE), 'x', SIZE);
 
-	kept[num_kept++ % 64] = malloc(SIZE);
+	kept[num_kept++ % KEPT] = malloc(SIZE);
 	__asm__ volatile("" : : "r"(block) : "memory");
+}
+
+/* As much in each time EVERY_MS: a look may be late. */
+static void
+keep_some(void)
+{
+	static uint64_t begin_ns, made;
+	uint64_t now_ns = mu_sys_now_ns();
+
+	if (begin_ns == 0)
+		begin_ns = now_ns - EVERY_MS * 1000000;
+	for (; made * EVERY_MS * 1000000 < now_ns - begin_ns; made++)
+		kept[num_kept++ % KEPT] = calloc(1, 20000);
 }
 
 static __attribute__((noinline)) void
@@ -45,7 +61,7 @@ grow(enum growing growing)
 	if (growing == LOSE)
 		lose_one();
 	else if (growing == KEEP)
-		kept[num_kept++ % 64] = calloc(1, 20000);
+		keep_some();
 	scrub_stack();
 }
 

@@ -57,6 +57,12 @@ bool walk_in_time(struct walk *walk);
  */
 bool walk_wants(const struct walk *walk, int nr, unsigned nth);
 
+/*
+ * Leave out of later walks what a pass of ROLE by METHOD calls as well, as the
+ * options are now: another walk fails it.
+ */
+void walk_leave_out(enum walk_method method, enum fault_role role);
+
 /* One pass that FAULT spoils; FAILING tells how it went. */
 void walk_pass(
     struct walk *walk, const struct fault *fault, struct failing_pass *failing);
