@@ -53,10 +53,10 @@ END
 	[ "$held" -eq 0 ] || fail "$held are lost that are in use"
 	"$command" -q "$work/look" >"$work/saved"
 	has "$work/saved" "bytes in $lost unreachable allocation"
-	: >"$work/why"
 	handles=$(sed "s/.*handles //" "$said")
 	for handle in $handles; do
-		"$command" -q "--why=$handle" -p "$pid" >>"$work/why"
+		"$command" -q "--why=$handle" -p "$pid" >"$work/why"
+		! grep -q -e '-> int, block of' -e 'memory at' "$work/why" || break
 	done
 	# An old word leads to this or that one, too.
 	if [ "$2" = malloc ]; then
