@@ -18,6 +18,7 @@
 #include "heapwalk/graph/parts.h"
 #include "heapwalk/heaps/blocks_reading.h"
 #include "heapwalk/mark/mark.h"
+#include "heapwalk/mark/marking.h"
 #include "heapwalk/subject/classify.h"
 #include "heapwalk/subject/deadline.h"
 #include "heapwalk/subject/read_buffer.h"
@@ -207,17 +208,38 @@ read_words(struct marking *marking, struct mu_range range, const char *view)
 	mu_deadline_passed(&marking->deadline, mu_range_size(range) / WORD + 8);
 }
 
+/* What was written of RANGE, through BUFFER or, if it is NULL, at VIEW. */
+static void
+read_written(struct marking *marking, struct mu_range range, const char *view,
+    struct mu_read_buffer *buffer)
+{
+	struct mu_parts parts;
+	struct mu_range part;
+	const char *at;
+
+	mu_parts_open(&parts, (struct mu_memory *)&marking->snap->memory, range,
+	    WORD - 1);
+	while (!marking->deadline.passed && mu_parts_next(&parts, &part)) {
+		at = view + (part.begin - range.begin);
+		read_words(marking, part,
+		    buffer != NULL ? mu_read_buffer_fill(buffer, part, at)
+				   : at);
+	}
+}
+
 static bool
 read_block(void *ctx, const struct mu_block *block)
 {
 	struct marking *marking = ctx;
 
+	/* One that is not followed yet may have an edge that note() takes. */
 	if (!mu_block_marked(block) ||
+	    !mu_marking_followed(marking->graph->blocks, block->number) ||
 	    (marking->state[block->number] & READ) != 0)
 		return !mu_deadline_passed(&marking->deadline, 1);
 	marking->state[block->number] |= READ;
 	marking->node = block->number;
-	read_words(marking, block->range, block->view);
+	read_written(marking, block->range, block->view, NULL);
 	return !marking->deadline.passed;
 }
 
@@ -228,17 +250,11 @@ read_roots(struct marking *marking, const struct mu_roots *roots)
 	const struct mu_root *root = roots->ranges;
 	const struct mu_root *end = root + roots->num_ranges;
 	struct mu_read_buffer buffer;
-	struct mu_parts parts;
-	struct mu_range part;
 
 	mu_read_buffer_open(&buffer, memory);
 	for (; root < end && !marking->deadline.passed; root++) {
 		marking->root = root;
-		mu_parts_open(&parts, memory, root->range, 0);
-		while (mu_parts_next(&parts, &part))
-			read_words(marking, part,
-			    mu_read_buffer_fill(&buffer, part,
-				root->view + (part.begin - root->range.begin)));
+		read_written(marking, root->range, root->view, &buffer);
 	}
 	mu_read_buffer_close(&buffer);
 	marking->root = NULL;
@@ -274,15 +290,17 @@ mu_integers_mark(struct mu_graph *graph, const struct mu_snapshot *snap,
 		return MU_ERR_NO_MEMORY;
 	read_roots(&marking, roots);
 	do {
-		mu_blocks_read_each(graph->blocks, snap, read_block, &marking);
+		more = marking.found > 0;
+		marking.found = 0;
+		if (more)
+			status = mu_mark_on(graph, deadline_ns);
+		if (status == MU_OK)
+			mu_blocks_read_each(
+			    graph->blocks, snap, read_block, &marking);
 		if (marking.no_memory)
 			status = MU_ERR_NO_MEMORY;
 		else if (marking.deadline.passed)
 			status = MU_ERR_TIMEOUT;
-		else if (marking.found > 0)
-			status = mu_mark_on(graph, deadline_ns);
-		more = marking.found > 0;
-		marking.found = 0;
-	} while (status == MU_OK && more);
+	} while (status == MU_OK && marking.found > 0);
 	return status;
 }

@@ -2,6 +2,7 @@
 #include "heapwalk/heaps/jemalloc/heap.h"
 
 #define BLOCKS_MAX 4096 /* of one base; each is larger than the last */
+#define NODES_MAX ((size_t)1 << 16)
 #define WORD sizeof(uintptr_t)
 
 bool
@@ -52,6 +53,9 @@ read_base(struct mu_je_walk *walk, uintptr_t arena)
 		walk->nodes += size / (tree->entry << tree->leaf);
 		if (tree->node > 0)
 			walk->nodes += size / (WORD << tree->node);
+		/* The sizes are the subject's: 2^16 leaves are for 8 TiB. */
+		if (walk->nodes > NODES_MAX)
+			walk->nodes = NODES_MAX;
 		block = mu_je_word(walk->snap, block + sizeof(uintptr_t));
 	}
 	return MU_OK;

@@ -10,9 +10,10 @@
 #include "heapwalk/heaps/jemalloc/heap.h"
 
 #define WORD sizeof(uintptr_t)
-#define BASE_BLOCKS 128 /* of the first arena's base that are searched */
-#define CHILDREN_MAX 64 /* words that may lead to one */
-#define LEAVES_MAX 256  /* of a node, until one has an extent */
+#define BASE_BLOCKS 128      /* of the first arena's base that are searched */
+#define CHILDREN_MAX 64      /* words that may lead to one */
+#define LEAVES_MAX 256       /* of a node, until one has an extent */
+#define STEPS_MAX (1u << 22) /* from block to block of the base, in all */
 
 static const struct mu_je_tree trees[] = {
 	{ .root = 18, .leaf = 18, .entry = 8 },
@@ -26,7 +27,7 @@ struct search {
 	uintptr_t base;       /* base_t of the first arena */
 	struct mu_jemalloc *found;
 	const struct mu_je_tree *tree; /* that is tried */
-	unsigned num_children, num_leaves;
+	unsigned num_children, num_leaves, steps;
 	uintptr_t leaf, page; /* that is looked at, and a page's number in it */
 	bool has_other;       /* the root has a word that is no child */
 };
@@ -36,13 +37,15 @@ struct search {
  * larger than the one before, so there are not many.
  */
 static bool
-has_room(const struct search *search, uintptr_t address, size_t room)
+has_room(struct search *search, uintptr_t address, size_t room)
 {
 	size_t blocks = search->found->release->base_blocks;
 	uintptr_t block = mu_je_word(search->snap, search->base + blocks), size;
 	unsigned steps;
 
-	for (steps = 0; block != 0 && steps < BASE_BLOCKS; steps++) {
+	for (steps = 0;
+	     block != 0 && steps < BASE_BLOCKS && search->steps < STEPS_MAX;
+	     steps++, search->steps++) {
 		size = mu_je_word(search->snap, block);
 		if (address > block && address - block < size &&
 		    size - (address - block) >= room)
@@ -54,7 +57,7 @@ has_room(const struct search *search, uintptr_t address, size_t room)
 
 /* A leaf, or a node if the tree has such a level. */
 static bool
-is_child(const struct search *search, uintptr_t word)
+is_child(struct search *search, uintptr_t word)
 {
 	const struct mu_je_tree *tree = search->tree;
 
@@ -91,7 +94,8 @@ see_leaf(void *ctx, uintptr_t at, uintptr_t word)
 
 	(void)at;
 	search->leaf = word;
-	if (!has_room(search, word, tree->entry << tree->leaf))
+	if (word % MU_JE_CACHELINE != 0 ||
+	    !has_room(search, word, tree->entry << tree->leaf))
 		return true;
 	mu_je_each_word(search->snap,
 	    (struct mu_range) { word, word + (tree->entry << tree->leaf) },
@@ -210,7 +214,8 @@ each_entry(struct mu_je_walk *walk, struct mu_range range, size_t size,
 		    walk->snap, part.begin, mu_range_size(part));
 		if (view == NULL)
 			return wrong(walk, first, "cannot be read");
-		for (at = 0; status == MU_OK && at < mu_range_size(part);
+		for (at = 0;
+		     status == MU_OK && at + size <= mu_range_size(part);
 		     at += size) {
 			memcpy(&word, view + at, sizeof(word));
 			if (word != 0)

@@ -17,7 +17,8 @@ mu_je_each_word(const struct mu_snapshot *snap, struct mu_range range,
 	     memory->ops->populated(memory, range, &part);
 	     range.begin = part.end) {
 		view = mu_snapshot_view(snap, part.begin, mu_range_size(part));
-		for (at = 0; view != NULL && at < mu_range_size(part);
+		for (at = 0;
+		     view != NULL && at + sizeof(word) <= mu_range_size(part);
 		     at += sizeof(word)) {
 			memcpy(&word, view + at, sizeof(word));
 			if (word != 0 && !visit(ctx, part.begin + at, word))

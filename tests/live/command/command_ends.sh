@@ -1,6 +1,6 @@
 #!/bin/sh
 # A command is checked at its end, however it ends; what it does and prints,
-# and its exit status, are unchanged. TESTS_PASSES ends of threads in malloc.
+# and its exit status, are unchanged. TESTS_ROUNDS ends of threads in malloc.
 set -u
 . tests/support/command/command.sh
 victim=$build/tests/live/victims/victim_ends
@@ -330,7 +330,7 @@ END
 ${CC:-cc} -w -O1 -I. -pthread -o "$work/churn" "$work/churn.c" ||
 	fail "no compiler"
 : >"$work/all"
-runs=${TESTS_PASSES:-3}
+runs=${TESTS_ROUNDS:-3}
 for how in '' b h l a la contained contained_bhla; do
 	i=0
 	while [ $i -lt "$runs" ]; do

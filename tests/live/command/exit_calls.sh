@@ -2,13 +2,13 @@
 # A thread of a command ends the program by _exit(), _Exit() or quick_exit()
 # while others are in malloc, or a signal ends it then: the program is checked as
 # after exit() and ends with its status; where it cannot be checked it ends at
-# once. TESTS_PASSES ends of each kind.
+# once. TESTS_ROUNDS ends of each kind.
 set -u
 . tests/support/command/command.sh
 . tests/support/command/silent_mount.sh
 victim=$build/tests/live/victims/victim_exit_calls
 LIBRARY=$build/libmemunreachable.so.0
-runs=${TESTS_PASSES:-2}
+runs=${TESTS_ROUNDS:-2}
 
 # play STATUS END [ARG]: quickly enough that nothing waited for a deadline.
 play() {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Passes while other threads change the process: they fork, spawn, load
 # libraries, start, end, are cancelled, get signals, change handlers, masks and
-# users. Each of the TESTS_PASSES passes (6) is exact, or says why it could not
+# users. Each of the TESTS_ROUNDS passes (6) is exact, or says why it could not
 # check; no signal is lost; what threads have set stays set.
 set -u
 . tests/support/environments/environments.sh

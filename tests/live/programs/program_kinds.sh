@@ -1,6 +1,6 @@
 #!/bin/sh
 # Programs that cannot be checked: the reason names the true cause, and the
-# remedy helps. TESTS_PASSES looks at programs that become others.
+# remedy helps. TESTS_ROUNDS looks at programs that become others.
 set -u
 . tests/support/command/command.sh
 
@@ -260,7 +260,7 @@ for kind in "" -static -static-pie; do
 	name="exec at any moment $kind"
 	# shellcheck disable=SC2086
 	if ${CC:-cc} -O1 $kind -o "$work/again" "$work/again.c" 2>/dev/null; then
-		again "${TESTS_PASSES:-30}" nice -n 10 "$work/again"
+		again "${TESTS_ROUNDS:-30}" nice -n 10 "$work/again"
 	else
 		echo "SKIPPED: program_kinds: cannot link $kind"
 	fi

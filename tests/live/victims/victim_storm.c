@@ -264,7 +264,7 @@ static const struct {
 };
 
 #define STORMERS 8
-#define PASSES 6 /* or TESTS_PASSES */
+#define PASSES 6 /* or TESTS_ROUNDS */
 #define ROUNDS 20
 #define MOST_TOLD 3
 
@@ -287,7 +287,7 @@ body_storm(void *arg)
 static unsigned
 passes_wanted(void)
 {
-	const char *given = getenv("TESTS_PASSES");
+	const char *given = getenv("TESTS_ROUNDS");
 
 	return given == NULL ? PASSES : (unsigned)atoi(given);
 }

@@ -264,6 +264,39 @@ TEST_LOOP(takes_no_more, 0, ALL_JOINED)
 	    memory_of((enum joined)_i, false) + piece);
 }
 
+/*
+ * A large block is left out after marking (mu_known_leave_out()): its parts are
+ * nodes, but no block is lost.
+ */
+TEST(only_parts_are_left)
+{
+	struct mu_block block;
+	void **large;
+	uint32_t i;
+
+	folding_open_heap(FAKE_SPAN, (size_t)64 * MANY + (1 << 20));
+	for (i = 0; i < MANY; i++)
+		nodes[i] = folding_node(WORDS);
+	large = folding_node(MU_GRAPH_LARGE / 4);
+	for (i = 0; i < MU_GRAPH_LARGE / 4; i += 8)
+		large[i] = (void *)1;
+	fake_heap_seal(&folding_heap);
+	ck_assert_int_eq(mu_graph_make(&folding_graph, &folding_heap.blocks,
+			     NULL, NULL, &folding_heap.arena, FAKE_NO_DEADLINE),
+	    MU_OK);
+	for (i = 0; i < MANY; i++)
+		mu_blocks_mark(&folding_heap.blocks, i);
+	ck_assert_int_eq(mu_mark(&folding_graph, FAKE_NO_DEADLINE), MU_OK);
+	ck_assert(
+	    mu_blocks_find(&folding_heap.blocks, (uintptr_t)large, &block));
+	mu_block_mark(&block);
+	folding_wanted.limit = 100;
+	ck_assert_int_eq(mu_fold(&folding_leaks, &folding_graph,
+			     &folding_wanted, FAKE_NO_DEADLINE, &folding_why),
+	    MU_OK);
+	ck_assert_uint_eq(folding_leaks.num_leaks, 0);
+}
+
 /* Marks are what they were, though their memory was used. */
 TEST(marks_are_left)
 {

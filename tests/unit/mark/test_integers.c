@@ -260,6 +260,69 @@ TEST(no_fixnum)
 	expect_leaks(2, 2 * fake_usable(&marking_heap, 4 * W));
 }
 
+/* What an integer leads to has a pointer, and one more integer. */
+TEST_LOOP(an_edge_is_followed_first, 0, FAKE_KINDS)
+{
+	uintptr_t root[1];
+	void **first, **second, **third;
+
+	begin(_i);
+	first = marking_node(4);
+	second = marking_node(4);
+	third = marking_node(4);
+	first[0] = second;
+	first[1] = (void *)((uintptr_t)third << 3);
+	root[0] = (uintptr_t)first << 3;
+	mark_integers(root, 1, MU_INTEGERS_FIXNUM);
+	ck_assert(fake_marked(&marking_heap, second));
+	ck_assert(fake_marked(&marking_heap, third));
+}
+
+/* The same for an int that has a dictionary. */
+TEST_LOOP(what_an_int_has_is_followed_first, 0, FAKE_KINDS)
+{
+	uintptr_t root[WORDS];
+	void **first, **second, **third;
+
+	begin(_i);
+	first = marking_node(6);
+	second = marking_node(4);
+	third = marking_node(4);
+	make_int(root, first);
+	make_int(first, third);
+	first[WORDS] = second;
+	mark_integers(root, WORDS, MU_INTEGERS_DIGITS);
+	ck_assert(fake_marked(&marking_heap, second));
+	ck_assert(fake_marked(&marking_heap, third));
+}
+
+static bool
+nothing_written(
+    struct mu_memory *memory, struct mu_range range, struct mu_range *part)
+{
+	(void)memory;
+	(void)range;
+	(void)part;
+	return false;
+}
+
+/* Pages of a large block that were never written are not read. */
+TEST(a_large_block_without_data)
+{
+	static const struct mu_memory_ops empty = {
+		.name = "empty", .view = view, .populated = nothing_written
+	};
+	uintptr_t *large, root[1];
+
+	open_case(FAKE_SPAN, (size_t)4 << 20);
+	large = fake_block(&marking_heap, (size_t)2 << 20, false);
+	large[1000] = (uintptr_t)marking_node(4) << 3;
+	root[0] = (uintptr_t)large;
+	referring_snap.memory.ops = &empty;
+	mark_integers(root, 1, MU_INTEGERS_FIXNUM);
+	expect_leaks(1, fake_usable(&marking_heap, 4 * W));
+}
+
 /* No interpreter is mapped that has such integers. */
 TEST(interpreters)
 {
