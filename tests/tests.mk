@@ -250,10 +250,14 @@ check-faults: tests ## every failure of every system call of a pass
 
 check-races: tests ## the tests that wait for rare moments, for longer
 	$(Q)BUILD=$(BUILD) TESTS_PASSES=1000 TESTS_CHECKS=40 TESTS_KILLS=40 \
-		RECORDED_FULL=1 TEST_TIMEOUT=3600 sh tests/run.sh \
+		TESTS_ROUNDS=60 RECORDED_FULL=1 TEST_TIMEOUT=3600 sh tests/run.sh \
 		$(addprefix $(BUILD)/tests/live/,pass/test_many_passes \
 		check/test_check_process check/test_check_roots \
-		check/test_check_killed heaps/test_recorded)
+		check/test_check_killed check/test_jemalloc \
+		heaps/test_recorded) \
+		tests/live/programs/program_kinds.sh \
+		tests/live/environments/environments_storms.sh \
+		$(addprefix tests/live/command/,exit_calls.sh command_ends.sh)
 
 # A program at full load, asked all the time. SOAK_SECONDS=1200, SOAK_SEED.
 SOAK := $(BUILD)/tests/soak/soak $(BUILD)/tests/soak/plugin.so

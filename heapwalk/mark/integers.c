@@ -280,7 +280,7 @@ mu_integers_mark(struct mu_graph *graph, const struct mu_snapshot *snap,
 		.encodings = graph->blocks->integers,
 		.deadline = { .ns = deadline_ns } };
 	enum mu_status status = MU_OK;
-	bool more;
+	bool more, first = true;
 
 	mu_blocks_each_unmarked(graph->blocks, note_unmarked, &marking);
 	if (marking.unmarked.end == 0)
@@ -294,9 +294,13 @@ mu_integers_mark(struct mu_graph *graph, const struct mu_snapshot *snap,
 		marking.found = 0;
 		if (more)
 			status = mu_mark_on(graph, deadline_ns);
-		if (status == MU_OK)
+		/* All in order at first, and then what integers led to. */
+		if (status == MU_OK && first)
 			mu_blocks_read_each(
 			    graph->blocks, snap, read_block, &marking);
+		else if (status == MU_OK)
+			mu_blocks_each(graph->blocks, read_block, &marking);
+		first = false;
 		if (marking.no_memory)
 			status = MU_ERR_NO_MEMORY;
 		else if (marking.deadline.passed)
