@@ -23,7 +23,13 @@ watch_program() {
 		2>"$work/err" 9>&- &
 	watch=$!
 	pids="$pids $watch"
-	await lines_of 1 || fail "no look"
+	await lines_of 1 || {
+		kill -INT $watch
+		wait $watch
+		fail "no look: status $?: $(cat "$work/err")"
+		let_go
+		return
+	}
 	for n in 2 3 4 5 6 7 8 9 10; do
 		steps=$(grep -c 'done' "$said")
 		echo step >&9
