@@ -295,6 +295,7 @@ mu_components_find(struct mu_components *components, struct mu_lost *lost,
 
 	*components =
 	    (struct mu_components) { .hub = MU_NO_HUB, .deadline = deadline };
+	mu_lost_lend_marks(lost);
 	status = mu_trees_find(&components->trees, lost, deadline);
 	if (status == MU_OK)
 		status = mu_scc_find(&scc, &components->trees, arena, deadline);

@@ -490,7 +490,6 @@ make_entries(struct mu_leaks *leaks, struct mu_graph *graph,
 	status = mu_lost_open(&lost, graph, deadline);
 	lost.trees_only = wanted->by == MU_BY_BLOCK;
 	if (status == MU_OK && lost.num_blocks + lost.num_alone == 0) {
-		mu_lost_give_marks_back(&lost);
 		reset(leaks, graph, wanted, NULL);
 		return MU_OK;
 	}

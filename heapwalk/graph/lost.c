@@ -254,9 +254,8 @@ fill(struct mu_lost *lost, struct mu_deadline *deadline)
 	return !deadline->passed;
 }
 
-/* Without such an arena others are used. */
-static void
-open_marks(struct mu_lost *lost)
+void
+mu_lost_lend_marks(struct mu_lost *lost)
 {
 	const struct mu_graph *graph = lost->graph;
 	size_t size = graph->num_nodes - graph->num_nodes % PAGE_MAX;
@@ -321,10 +320,7 @@ mu_lost_open(
 		give_back(lost);
 		return MU_OK;
 	}
-	if (!fill(lost, deadline))
-		return MU_ERR_TIMEOUT;
-	open_marks(lost);
-	return MU_OK;
+	return fill(lost, deadline) ? MU_OK : MU_ERR_TIMEOUT;
 }
 
 struct sizing {

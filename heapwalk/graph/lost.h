@@ -51,13 +51,19 @@ enum mu_status mu_lost_open(
     struct mu_lost *lost, struct mu_graph *graph, struct mu_deadline *deadline);
 
 /*
+ * Let mu_lost_borrow() use the memory of the marks, which BITS and ALONE stand
+ * for, until mu_lost_give_marks_back(): until then no block is marked. Without
+ * memory for that it is not used.
+ */
+void mu_lost_lend_marks(struct mu_lost *lost);
+
+/*
  * COUNT objects of SIZE bytes, zeroed, until mu_lost_give_marks_back(): as far
- * as they fit in the memory of the marks, which BITS and ALONE stand for. NULL
- * if memory is exhausted.
+ * as they fit in what mu_lost_lend_marks() lends. NULL if memory is exhausted.
  */
 void *mu_lost_borrow(const struct mu_lost *lost, size_t count, size_t size);
 
-/* Blocks are marked again as they were. */
+/* Blocks are marked again as they were, if their marks were lent. */
 void mu_lost_give_marks_back(struct mu_lost *lost);
 
 /* The words of bits that GRAPH needs. */

@@ -271,6 +271,19 @@ note_unmarked(void *ctx, const struct mu_block *block)
 	return !mu_deadline_passed(&marking->deadline, 1);
 }
 
+/* What integers led to since the last time. */
+static enum mu_status
+follow_found(struct marking *marking)
+{
+	if (marking->no_memory)
+		return MU_ERR_NO_MEMORY;
+	if (marking->deadline.passed)
+		return MU_ERR_TIMEOUT;
+	return marking->found == 0
+	    ? MU_OK
+	    : mu_mark_on(marking->graph, marking->deadline.ns);
+}
+
 enum mu_status
 mu_integers_mark(struct mu_graph *graph, const struct mu_snapshot *snap,
     const struct mu_roots *roots, uint64_t deadline_ns)
@@ -279,8 +292,7 @@ mu_integers_mark(struct mu_graph *graph, const struct mu_snapshot *snap,
 		.snap = snap,
 		.encodings = graph->blocks->integers,
 		.deadline = { .ns = deadline_ns } };
-	enum mu_status status = MU_OK;
-	bool more, first = true;
+	enum mu_status status;
 
 	mu_blocks_each_unmarked(graph->blocks, note_unmarked, &marking);
 	if (marking.unmarked.end == 0)
@@ -289,22 +301,17 @@ mu_integers_mark(struct mu_graph *graph, const struct mu_snapshot *snap,
 	if (marking.state == NULL)
 		return MU_ERR_NO_MEMORY;
 	read_roots(&marking, roots);
-	do {
-		more = marking.found > 0;
+	status = follow_found(&marking);
+	marking.found = 0;
+	if (status == MU_OK) {
+		mu_blocks_read_each(graph->blocks, snap, read_block, &marking);
+		status = follow_found(&marking);
+	}
+	/* All were read in order; now what integers led to. */
+	while (status == MU_OK && marking.found > 0) {
 		marking.found = 0;
-		if (more)
-			status = mu_mark_on(graph, deadline_ns);
-		/* All in order at first, and then what integers led to. */
-		if (status == MU_OK && first)
-			mu_blocks_read_each(
-			    graph->blocks, snap, read_block, &marking);
-		else if (status == MU_OK)
-			mu_blocks_each(graph->blocks, read_block, &marking);
-		first = false;
-		if (marking.no_memory)
-			status = MU_ERR_NO_MEMORY;
-		else if (marking.deadline.passed)
-			status = MU_ERR_TIMEOUT;
-	} while (status == MU_OK && marking.found > 0);
+		mu_blocks_each(graph->blocks, read_block, &marking);
+		status = follow_found(&marking);
+	}
 	return status;
 }

@@ -266,8 +266,10 @@ is_late(struct mu_remote_memory *remote)
 	return true;
 }
 
-/* The first page from ADDRESS on that has to be read, or where the search
- * ended. */
+/*
+ * The first page from ADDRESS on that has to be read, or where the search
+ * ended.
+ */
 static uintptr_t
 next_wanted(const struct filling *filling, uintptr_t address)
 {

@@ -454,19 +454,28 @@ damage_old_tcache(const struct places *at)
 	must_be_refused(damages, sizeof(damages) / sizeof(*damages));
 }
 
+/* A process whose heap is right, and what may be damaged of it. */
+static bool
+start_damaged(struct places *at)
+{
+	if (!start("2", "2000", NULL))
+		return false;
+	must_be_read();
+	find_places(at);
+	end_reading();
+	return true;
+}
+
 TEST(damage_is_refused)
 {
 	const struct mu_je_release *release;
-	unsigned missing; /* bits of edata's first word that extents lack */
+	unsigned lower; /* by so many bits: fields of an extent's first word */
 	struct places at;
 
-	if (!start("2", "2000", NULL))
+	if (!start_damaged(&at))
 		return;
-	must_be_read();
-	find_places(&at);
-	end_reading();
 	release = at.release;
-	missing = release->extents ? 2 : 0;
+	lower = release->extents ? 2 : 0;
 	const struct damage damages[] = {
 		{ at.bin + release->bin_regions, 1 },
 		{ at.bin + release->bin_slabs, 1 },
@@ -482,8 +491,8 @@ TEST(damage_is_refused)
 		{ at.edata, 1 },                                    /* arena */
 		{ at.edata, 1 << 12 },                              /* slab */
 		{ at.edata, release->extents ? 1 << 16 : 1 << 17 }, /* state */
-		{ at.edata, 1 << (20 - missing) },                  /* class */
-		{ at.edata, 1 << (28 - missing) },                  /* free */
+		{ at.edata, 1 << (20 - lower) },                    /* class */
+		{ at.edata, 1 << (28 - lower) },                    /* free */
 		{ at.edata + MU_JE_EDATA_ADDR, 4096 },              /* begin */
 		{ at.edata + MU_JE_EDATA_BYTES, 4096 },
 		{ at.edata + MU_JE_EDATA_BITMAP, 1 },
@@ -529,16 +538,12 @@ any_place(const struct mu_range *range)
 /* Any words, and what others hold: whatever is read of that, it ends. */
 TEST(any_damage)
 {
-	const char *passes = getenv("TESTS_PASSES");
-	size_t count = passes == NULL ? 20 : (size_t)atoi(passes), i;
+	size_t count = suite_rounds("TESTS_PASSES", 20), i;
 	uintptr_t place, old, word, block;
 	struct places at;
 
-	if (!start("2", "2000", NULL))
+	if (!start_damaged(&at))
 		return;
-	must_be_read();
-	find_places(&at);
-	end_reading();
 	block = word_at(at.base + at.release->base_blocks);
 	const struct mu_range ranges[] = {
 		{ at.arena, at.arena + mu_je_arena_size(at.release) },
