@@ -19,6 +19,7 @@
 #define START_NODES 4 /* visited for each start, on the average */
 #define MIN_STARTS 64
 #define MIN_PENDING 256
+#define PENDING_NODES 64 /* lanes take turns with more than one in so many */
 
 /* Values of start.tree; others are 1 + a tree. */
 #define UNKNOWN 0u
@@ -44,9 +45,9 @@ struct forest {
 	struct mu_deadline *deadline;
 	uint32_t *cells;
 
-	/* Edges that are not followed yet. */
+	/* Edges that are not followed yet, and lanes in between. */
 	struct lane *pending;
-	size_t num_pending, max_pending;
+	size_t num_pending, max_pending, turn;
 
 	struct start *starts;
 	size_t num_starts, max_starts;
@@ -277,12 +278,34 @@ static void
 follow_pending(struct forest *forest, struct lane *lane)
 {
 	struct lane *last = &forest->pending[forest->num_pending - 1];
-	uint32_t target = forest->lost->graph->targets[last->at++];
+	uint32_t target = last->at | MU_TARGET_LAST;
 
+	if (last->edge)
+		target = forest->lost->graph->targets[last->at++];
 	*lane = *last;
 	if ((target & MU_TARGET_LAST) != 0)
 		forest->num_pending--;
 	go_to(forest, lane, target & ~MU_TARGET_LAST);
+}
+
+/*
+ * Each element of a list that holds something puts off an edge. With a list in
+ * each lane none of these would be followed until the lists end.
+ */
+static void
+take_turns(struct forest *forest, struct lane *lanes)
+{
+	size_t most = MIN_PENDING + forest->lost->num_nodes / PENDING_NODES, i;
+	struct lane *pending, lane;
+
+	for (i = 0; i < forest->num_running && forest->num_pending > most;
+	     i++) {
+		forest->turn = (forest->turn + 1) % forest->num_pending;
+		pending = &forest->pending[forest->turn];
+		lane = lanes[i];
+		lanes[i] = *pending;
+		*pending = lane;
+	}
 }
 
 static bool
@@ -317,6 +340,7 @@ visit_all(struct forest *forest)
 		for (i = 0; i < forest->num_running; i++)
 			if (!step(forest, &lanes[i]))
 				lanes[i--] = lanes[--forest->num_running];
+		take_turns(forest, lanes);
 	}
 }
 

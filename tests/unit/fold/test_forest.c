@@ -203,7 +203,26 @@ TEST_LOOP(in_order, 0, 3)
 	find_forest();
 }
 
-enum joined { LIST, SHUFFLED, RING, TREE, GRAPH, ALL_JOINED };
+#define LISTS 64
+
+enum joined { LIST, SHUFFLED, RING, TREE, GRAPH, HOLDERS, ALL_JOINED };
+
+/* Lists of elements that hold a block each; heads are in a list. */
+static void
+join_holders(void)
+{
+	uint32_t elements = MANY / 2, i;
+
+	make_heap(MANY);
+	for (i = 0; i < elements; i++) {
+		if (i + LISTS < elements)
+			nodes[i][0] = nodes[i + LISTS];
+		nodes[i][1] = nodes[elements + i];
+		if (i + 1 < LISTS)
+			nodes[i][2] = nodes[i + 1];
+	}
+	fake_heap_seal(&folding_heap);
+}
 
 static void
 join(enum joined how)
@@ -211,6 +230,10 @@ join(enum joined how)
 	static uint32_t numbers[MANY];
 	uint32_t i;
 
+	if (how == HOLDERS) {
+		join_holders();
+		return;
+	}
 	make_heap(MANY);
 	shuffle(numbers, MANY);
 	for (i = 0; i < MANY; i++) {
