@@ -1,5 +1,6 @@
 #include "lib/symbolize/cache.h"
 
+#include <bsd/string.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,11 +10,17 @@
 #include <unistd.h>
 
 #include "mu/regular_file.h"
+#include "mu/sys.h"
 
 #define FOLDER "memunreachable"
-#define MAGIC "mu types 4\n" /* another number: another form, or meaning */
-#define SUFFIX ".types-1"    /* so that releases do not replace the other's */
-#define KEPT 64              /* files */
+#define MAGIC "mu cache 5\n" /* another number: another form, or meaning */
+#define KEPT 64              /* files, */
+#define KEPT_BYTES ((uint64_t)512 << 20) /* and of all */
+#define NAME_SIZE (MU_CACHE_NAME + 16)
+
+/* Of a name, by kind. Releases with other forms have other ones. */
+static const char *const suffixes[MU_CACHE_KINDS] = { ".types-2",
+	".inflated-1" };
 
 static bool
 is_ours(const struct stat *about)
@@ -87,69 +94,124 @@ mu_cache_open(struct mu_cache *cache)
 	}
 }
 
-/* "BUILD-ID.types-1"; false if NAME is none. */
-static bool
-file_name(const char *name, char *file, size_t size)
+static uint64_t
+nanoseconds(const struct timespec *at)
 {
-	size_t length = strnlen(name, MU_CACHE_NAME + 1);
+	return (uint64_t)at->tv_sec * MU_NS_PER_SEC + (uint64_t)at->tv_nsec;
+}
 
-	if (length == 0 || length > MU_CACHE_NAME ||
-	    strspn(name, "0123456789abcdef") != length)
+/* True if BUILD_ID may be a part of a file's name. */
+static bool
+is_build_id(const char *build_id)
+{
+	size_t length = strnlen(build_id, MU_CACHE_NAME + 1);
+
+	return length > 0 && length <= MU_CACHE_NAME &&
+	    strspn(build_id, "0123456789abcdef") == length;
+}
+
+bool
+mu_debug_id_make(
+    struct mu_debug_id *id, const char *build_id, const struct stat *about)
+{
+	memset(id, 0, sizeof(*id));
+	if (!is_build_id(build_id) || about->st_ino == 0)
 		return false;
-	snprintf(file, size, "%s" SUFFIX, name);
+	strlcpy(id->build_id, build_id, sizeof(id->build_id));
+	id->device = about->st_dev;
+	id->inode = about->st_ino;
+	id->size = (uint64_t)about->st_size;
+	id->modified_ns = nanoseconds(&about->st_mtim);
+	id->changed_ns = nanoseconds(&about->st_ctim);
+	return true;
+}
+
+/* "BUILD-ID.types-2"; false if there is no such name. */
+static bool
+file_name(char *name, const char *build_id, uint64_t kind)
+{
+	if (kind >= MU_CACHE_KINDS || !is_build_id(build_id))
+		return false;
+	snprintf(name, NAME_SIZE, "%s%s", build_id, suffixes[kind]);
 	return true;
 }
 
 static bool
-read_head(int fd, struct mu_cache_head *head)
+read_tail(int fd, struct mu_cache_tail *tail)
 {
 	struct stat about;
 
 	return fstat(fd, &about) == 0 && is_ours(&about) &&
-	    pread(fd, head, sizeof(*head), 0) == (ssize_t)sizeof(*head) &&
-	    memcmp(head->magic, MAGIC, sizeof(MAGIC)) == 0 &&
-	    head->size == (uint64_t)about.st_size;
+	    about.st_size >= (off_t)sizeof(*tail) &&
+	    pread(fd, tail, sizeof(*tail),
+		about.st_size - (off_t)sizeof(*tail)) ==
+	    (ssize_t)sizeof(*tail) &&
+	    memcmp(tail->magic, MAGIC, sizeof(MAGIC)) == 0 &&
+	    tail->size == (uint64_t)about.st_size - sizeof(*tail);
 }
 
-/* The oldest file of more than KEPT is removed. */
-static void
-tidy(const struct mu_cache *cache)
+static bool
+is_kept(const char *name)
 {
-	int fd = openat(cache->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	size_t i;
+
+	for (i = 0; i < MU_CACHE_KINDS; i++)
+		if (strstr(name, suffixes[i]) != NULL)
+			return true;
+	return false;
+}
+
+/* Remove the oldest file in DIR, if there is too much. False: there is not. */
+static bool
+remove_oldest(DIR *dir)
+{
 	struct stat about;
 	struct dirent *entry;
 	char oldest[256] = "";
 	time_t since = 0;
-	size_t count = 0;
+	uint64_t count = 0, bytes = 0;
+
+	rewinddir(dir);
+	while ((entry = readdir(dir)) != NULL) {
+		if (!is_kept(entry->d_name) ||
+		    fstatat(dirfd(dir), entry->d_name, &about,
+			AT_SYMLINK_NOFOLLOW) != 0)
+			continue;
+		bytes += (uint64_t)about.st_size;
+		if (count++ > 0 && about.st_mtime >= since)
+			continue;
+		since = about.st_mtime;
+		snprintf(oldest, sizeof(oldest), "%s", entry->d_name);
+	}
+	return (count > KEPT || bytes > KEPT_BYTES) && count > 1 &&
+	    unlinkat(dirfd(dir), oldest, 0) == 0;
+}
+
+static void
+tidy(const struct mu_cache *cache)
+{
+	int i,
+	    fd = openat(cache->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 
 	if (dir == NULL) {
 		if (fd >= 0)
 			close(fd);
 		return;
 	}
-	while ((entry = readdir(dir)) != NULL) {
-		if (strstr(entry->d_name, SUFFIX) == NULL ||
-		    fstatat(fd, entry->d_name, &about, AT_SYMLINK_NOFOLLOW) !=
-			0)
-			continue;
-		if (count++ > 0 && about.st_mtime >= since)
-			continue;
-		since = about.st_mtime;
-		snprintf(oldest, sizeof(oldest), "%s", entry->d_name);
-	}
-	if (count > KEPT)
-		unlinkat(fd, oldest, 0);
+	for (i = 0; i < KEPT && remove_oldest(dir); i++)
+		;
 	closedir(dir);
 }
 
 static void
 name_file(const struct mu_cache *cache, int fd)
 {
-	struct mu_cache_head head;
-	char name[MU_CACHE_NAME + sizeof(SUFFIX)], path[64];
+	struct mu_cache_tail tail;
+	char name[NAME_SIZE], path[64];
 
-	if (!read_head(fd, &head) || !file_name(head.name, name, sizeof(name)))
+	if (!read_tail(fd, &tail) ||
+	    !file_name(name, tail.id.build_id, tail.kind))
 		return;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	unlinkat(cache->folder, name, 0);
@@ -172,18 +234,17 @@ mu_cache_close(struct mu_cache *cache)
 }
 
 int
-mu_cache_find(const struct mu_cache *cache, const char *name)
+mu_cache_find(const struct mu_cache *cache, enum mu_cache_kind kind,
+    const struct mu_debug_id *id, struct mu_cache_tail *tail)
 {
-	char file[MU_CACHE_NAME + sizeof(SUFFIX)];
-	struct mu_cache_head head;
+	char name[NAME_SIZE];
 	int fd;
 
-	if (!cache->open || !file_name(name, file, sizeof(file)))
+	if (!cache->open || !file_name(name, id->build_id, kind))
 		return -1;
-	fd = mu_regular_file_open(cache->folder, file, NULL);
-	if (fd >= 0 && read_head(fd, &head) && head.size <= MU_CACHE_SIZE &&
-	    strncmp(head.name, name, sizeof(head.name)) == 0 &&
-	    lseek(fd, sizeof(head), SEEK_SET) >= 0)
+	fd = mu_regular_file_open(cache->folder, name, NULL);
+	if (fd >= 0 && read_tail(fd, tail) && tail->size <= MU_CACHE_SIZE &&
+	    tail->kind == kind && memcmp(&tail->id, id, sizeof(*id)) == 0)
 		return fd;
 	if (fd >= 0)
 		close(fd);
@@ -191,29 +252,50 @@ mu_cache_find(const struct mu_cache *cache, const char *name)
 }
 
 int
-mu_cache_begin(struct mu_cache *cache, const char *name)
+mu_cache_begin(struct mu_cache *cache)
 {
-	struct mu_cache_head head = { .size = 0 };
-	char file[MU_CACHE_NAME + sizeof(SUFFIX)];
-	int fd;
-
-	if (cache->num_used == cache->num_files ||
-	    !file_name(name, file, sizeof(file)))
-		return -1;
-	fd = cache->files[cache->num_used++];
-	return write(fd, &head, sizeof(head)) == (ssize_t)sizeof(head) ? fd
-								       : -1;
+	return cache->num_used == cache->num_files
+	    ? -1
+	    : cache->files[cache->num_used++];
 }
 
-void
-mu_cache_finish(int fd, const char *name)
+bool
+mu_cache_write(int fd, const void *bytes, size_t size)
 {
-	struct mu_cache_head head = { .magic = MAGIC };
+	ssize_t n = 1;
+	size_t done;
+
+	for (done = 0; done < size && n > 0; done += (size_t)n)
+		n = write(fd, (const char *)bytes + done, size - done);
+	return done == size && n > 0;
+}
+
+bool
+mu_cache_finish(
+    int fd, enum mu_cache_kind kind, const struct mu_debug_id *id, uint64_t sum)
+{
+	struct mu_cache_tail tail = {
+		.magic = MAGIC, .kind = kind, .id = *id, .sum = sum
+	};
 	off_t end = lseek(fd, 0, SEEK_END);
 
-	snprintf(head.name, sizeof(head.name), "%s", name);
-	head.size = (uint64_t)end;
-	if (end > 0 && lseek(fd, 0, SEEK_SET) == 0 &&
-	    write(fd, &head, sizeof(head)) == (ssize_t)sizeof(head))
-		lseek(fd, 0, SEEK_END);
+	tail.size = (uint64_t)end;
+	return end >= 0 && mu_cache_write(fd, &tail, sizeof(tail));
+}
+
+uint64_t
+mu_cache_sum(uint64_t sum, const void *bytes, size_t size)
+{
+	const char *at = bytes;
+	uint64_t word = 0;
+
+	for (; size >= sizeof(word); size -= sizeof(word), at += sizeof(word)) {
+		memcpy(&word, at, sizeof(word));
+		sum = (sum ^ word) * 0x9e3779b97f4a7c15ull;
+		sum ^= sum >> 32;
+	}
+	word = 0;
+	if (size > 0) /* AT may be NULL */
+		memcpy(&word, at, size);
+	return (sum ^ word) * 0x9e3779b97f4a7c15ull;
 }

@@ -18,6 +18,7 @@
 
 #include "lib/symbolize/build_id.h"
 #include "lib/symbolize/debuginfod.h"
+#include "lib/symbolize/inflated.h"
 #include "mu/regular_file.h"
 #include "mu/sys.h"
 
@@ -81,12 +82,13 @@ checksum_file(int fd, uint32_t *checksum)
 
 bool
 mu_debug_files_open(struct mu_debug_files *files, const char *root,
-    const char *given, bool local)
+    const struct mu_symbols_source *source)
 {
 	*files = (struct mu_debug_files) {
 		.root = strdup(root),
-		.given = given,
-		.local = local,
+		.given = source->debug,
+		.local = source->local,
+		.cache = source->cache,
 	};
 	return files->root != NULL;
 }
@@ -260,6 +262,18 @@ ask_debuginfod(const struct wanted *wanted)
 	return fd;
 }
 
+/* FD, or its inflated form, for libdwfl to close. Notes in FOUND what it is. */
+static int
+inflate(const struct wanted *wanted, int fd, struct stat *found)
+{
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, found) != 0)
+		found->st_ino = 0;
+	return mu_inflated_file(
+	    wanted->search->files->cache, wanted->id.hex, found, fd);
+}
+
 int
 mu_debug_file_find(Dwfl_Module *module, void **user, const char *name,
     Dwarf_Addr base, const char *file, const char *link, GElf_Word crc,
@@ -267,6 +281,7 @@ mu_debug_file_find(Dwfl_Module *module, void **user, const char *name,
 {
 	struct mu_debug_search *search = *user;
 	struct wanted wanted = { search, { "" }, crc, found };
+	struct stat shared;
 	const unsigned char *bits;
 	GElf_Addr address;
 	Dwarf *dwarf;
@@ -280,7 +295,8 @@ mu_debug_file_find(Dwfl_Module *module, void **user, const char *name,
 	/* .gnu_debugaltlink has no checksum. */
 	if (link != NULL && crc == 0) {
 		dwarf = dwfl_module_getdwarf(module, &address);
-		return dwarf == NULL ? -1 : find_shared(&wanted, dwarf);
+		fd = dwarf == NULL ? -1 : find_shared(&wanted, dwarf);
+		return inflate(&wanted, fd, &shared);
 	}
 	size = dwfl_module_build_id(module, &bits, &address);
 	wanted.id = mu_build_id_hex(bits, size);
@@ -293,7 +309,5 @@ mu_debug_file_find(Dwfl_Module *module, void **user, const char *name,
 		    &wanted, "%s%s", search->files->given, search->name);
 	if (fd < 0)
 		fd = ask_debuginfod(&wanted);
-	if (fd >= 0 && fstat(fd, &search->found) != 0)
-		search->found.st_ino = 0;
-	return fd;
+	return inflate(&wanted, fd, &search->found);
 }

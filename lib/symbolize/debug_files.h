@@ -7,12 +7,15 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "lib/symbolize/symbols.h"
+
 /* For all modules of one subject. */
 struct mu_debug_files {
 	char *root;        /* prefix of the subject's paths; or "" */
 	const char *given; /* a folder to look in first, not owned; or NULL */
 	bool local;        /* do not use debuginfod */
-	uint64_t spent_ns; /* time spent waiting for debuginfod */
+	struct mu_cache *cache; /* for inflated ones; or NULL */
+	uint64_t spent_ns;      /* time spent waiting for debuginfod */
 };
 
 /* The user data of a module. */
@@ -25,12 +28,12 @@ struct mu_debug_search {
 };
 
 /*
- * ROOT is the prefix of the subject's paths, or "". GIVEN, or NULL, is a folder
- * like /usr/lib/debug, or one that mirrors the subject's paths. Returns false
- * if memory is exhausted.
+ * ROOT is the prefix of the subject's paths, or "". SOURCE->debug, or NULL, is
+ * a folder like /usr/lib/debug, or one that mirrors the subject's paths.
+ * Returns false if memory is exhausted.
  */
 bool mu_debug_files_open(struct mu_debug_files *files, const char *root,
-    const char *given, bool local);
+    const struct mu_symbols_source *source);
 void mu_debug_files_close(struct mu_debug_files *files);
 
 /*

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "lib/symbolize/cache.h"
 #include "lib/symbolize/frame_rules.h"
 #include "lib/symbolize/guard.h"
 #include "lib/symbolize/module_symbols.h"
@@ -62,8 +63,8 @@ mu_symbols_open(const struct mu_symbols_source *source)
 	symbols->modules =
 	    calloc(symbols->count + 1, sizeof(*symbols->modules));
 	symbols->kept = calloc(KEPT, sizeof(*symbols->kept));
-	if (!mu_debug_files_open(&symbols->files, symbols->subject.root,
-		source->debug, source->local) ||
+	if (!mu_debug_files_open(
+		&symbols->files, symbols->subject.root, source) ||
 	    symbols->modules == NULL || symbols->kept == NULL) {
 		mu_symbols_close(symbols);
 		return NULL;
@@ -240,12 +241,6 @@ mu_symbols_has_file(const struct mu_symbols *symbols, const char *part)
 	return false;
 }
 
-static uint64_t
-nanoseconds(const struct timespec *at)
-{
-	return (uint64_t)at->tv_sec * MU_NS_PER_SEC + (uint64_t)at->tv_nsec;
-}
-
 bool
 mu_symbols_debug_id(const struct mu_symbols *symbols,
     const struct mu_loaded *loaded, struct mu_debug_id *id)
@@ -254,18 +249,10 @@ mu_symbols_debug_id(const struct mu_symbols *symbols,
 	    &symbols->modules[loaded - symbols->list];
 	struct stat about = module->search.found;
 
-	memset(id, 0, sizeof(*id));
-	if (module->file.build_id.hex[0] == '\0' ||
-	    (about.st_ino == 0 &&
-		(module->file.fd < 0 || fstat(module->file.fd, &about) != 0)))
-		return false;
-	strlcpy(id->build_id, module->file.build_id.hex, sizeof(id->build_id));
-	id->device = about.st_dev;
-	id->inode = about.st_ino;
-	id->size = (uint64_t)about.st_size;
-	id->modified_ns = nanoseconds(&about.st_mtim);
-	id->changed_ns = nanoseconds(&about.st_ctim);
-	return true;
+	return (about.st_ino != 0 ||
+		   (module->file.fd >= 0 &&
+		       fstat(module->file.fd, &about) == 0)) &&
+	    mu_debug_id_make(id, module->file.build_id.hex, &about);
 }
 
 struct mu_cache *

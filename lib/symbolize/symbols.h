@@ -19,7 +19,8 @@
 
 struct mu_cgroups_known;
 
-struct mu_cache;      /* lib/symbolize/cache.h */
+struct mu_cache; /* lib/symbolize/cache.h */
+struct mu_debug_id;
 struct mu_kept_names; /* lib/symbolize/kept_names.h */
 struct mu_unloaded;   /* heapwalk/recorded/recorded.h */
 struct Dwfl_Module;   /* elfutils/libdwfl.h */
@@ -28,12 +29,6 @@ struct Dwfl_Module;   /* elfutils/libdwfl.h */
 struct mu_patience {
 	uint64_t until_ns; /* when the current question is given up */
 	bool ended;        /* set if something was left out therefore */
-};
-
-/* What identifies a file of debug information. */
-struct mu_debug_id {
-	char build_id[136]; /* in hex */
-	uint64_t device, inode, size, modified_ns, changed_ns;
 };
 
 /* Sources of names. What it points to must stay valid until the close. */

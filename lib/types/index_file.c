@@ -4,16 +4,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/symbolize/cache.h"
-
 #define PARTS 9
 #define LEAST (1u << 17) /* entries that are read in about 15 ms */
 
 struct counts {
-	struct mu_debug_id id;
 	uint64_t deep;
 	uint64_t count[PARTS];
-	uint64_t sum; /* of what follows */
 };
 
 /* An array of an index. */
@@ -51,24 +47,6 @@ list_parts(struct mu_debug_index *index, struct part parts[PARTS])
 	memcpy(parts, all, sizeof(all));
 }
 
-/* The sum of PART, after SUM: any change of a word changes it. */
-static uint64_t
-sum_of(uint64_t sum, const void *items, size_t size)
-{
-	const char *at = items;
-	uint64_t word = 0;
-
-	for (; size >= sizeof(word); size -= sizeof(word), at += sizeof(word)) {
-		memcpy(&word, at, sizeof(word));
-		sum = (sum ^ word) * 0x9e3779b97f4a7c15ull;
-		sum ^= sum >> 32;
-	}
-	word = 0;
-	if (size > 0) /* AT may be NULL */
-		memcpy(&word, at, size);
-	return (sum ^ word) * 0x9e3779b97f4a7c15ull;
-}
-
 static void *
 items_of(const struct part *part)
 {
@@ -87,17 +65,6 @@ read_all(int fd, void *to, size_t size)
 	for (done = 0; done < size && n > 0; done += (size_t)n)
 		n = read(fd, (char *)to + done, size - done);
 	return done == size && n > 0;
-}
-
-static bool
-write_all(int fd, const void *from, size_t size)
-{
-	ssize_t n = 1;
-	size_t done;
-
-	for (done = 0; done < size && n > 0; done += (size_t)n)
-		n = write(fd, (const char *)from + done, size - done);
-	return size == 0 || (done == size && n > 0);
 }
 
 static bool
@@ -138,26 +105,26 @@ is_sound(const struct mu_debug_index *index)
 }
 
 static bool
-read_index(int fd, struct mu_debug_index *index, const struct mu_debug_id *id)
+read_index(int fd, struct mu_debug_index *index, uint64_t wanted)
 {
 	struct part parts[PARTS];
 	struct counts counts;
-	uint64_t sum = 0;
+	uint64_t sum;
 	size_t i;
 
 	list_parts(index, parts);
-	if (!read_all(fd, &counts, sizeof(counts)) ||
-	    memcmp(&counts.id, id, sizeof(*id)) != 0)
+	if (!read_all(fd, &counts, sizeof(counts)))
 		return false;
+	sum = mu_cache_sum(0, &counts, sizeof(counts));
 	for (i = 0; i < PARTS; i++) {
 		if (!read_part(fd, &parts[i], counts.count[i]))
 			return false;
-		sum = sum_of(
+		sum = mu_cache_sum(
 		    sum, items_of(&parts[i]), *parts[i].count * parts[i].size);
 	}
 	index->deep = counts.deep != 0;
 	index->asked = true;
-	return sum == counts.sum && is_sound(index);
+	return sum == wanted && is_sound(index);
 }
 
 bool
@@ -166,13 +133,14 @@ mu_index_file_read(struct mu_debug_index *index, const struct mu_cache *cache,
 {
 	struct mu_debug_index found = { .asked = false };
 	struct part parts[PARTS];
+	struct mu_cache_tail tail;
 	bool good;
 	size_t i;
-	int fd = mu_cache_find(cache, id->build_id);
+	int fd = mu_cache_find(cache, MU_CACHE_TYPES, id, &tail);
 
 	if (fd < 0)
 		return false;
-	good = read_index(fd, &found, id);
+	good = read_index(fd, &found, tail.sum);
 	close(fd);
 	list_parts(&found, parts);
 	for (i = 0; !good && i < PARTS; i++)
@@ -187,29 +155,29 @@ mu_index_file_write(const struct mu_debug_index *index, struct mu_cache *cache,
     const struct mu_debug_id *id)
 {
 	struct mu_debug_index written = *index;
-	struct counts counts = { .id = *id, .deep = index->deep };
+	struct counts counts = { .deep = index->deep };
 	struct part parts[PARTS];
-	size_t i, size = sizeof(struct mu_cache_head) + sizeof(counts);
+	size_t i, size = sizeof(struct mu_cache_tail) + sizeof(counts);
+	uint64_t sum;
 	bool good;
 	int fd;
 
 	list_parts(&written, parts);
 	for (i = 0; i < PARTS; i++) {
 		counts.count[i] = *parts[i].count;
-		counts.sum = sum_of(counts.sum, items_of(&parts[i]),
-		    *parts[i].count * parts[i].size);
 		size += *parts[i].count * parts[i].size;
 	}
 	if (index->failed || index->incomplete || index->seen < LEAST ||
 	    size > MU_CACHE_SIZE)
 		return;
-	fd = mu_cache_begin(cache, id->build_id);
-	if (fd < 0)
-		return;
-	good = write_all(fd, &counts, sizeof(counts));
-	for (i = 0; good && i < PARTS; i++)
-		good = write_all(
-		    fd, items_of(&parts[i]), *parts[i].count * parts[i].size);
+	fd = mu_cache_begin(cache);
+	good = fd >= 0 && mu_cache_write(fd, &counts, sizeof(counts));
+	sum = mu_cache_sum(0, &counts, sizeof(counts));
+	for (i = 0; good && i < PARTS; i++) {
+		size = *parts[i].count * parts[i].size;
+		sum = mu_cache_sum(sum, items_of(&parts[i]), size);
+		good = mu_cache_write(fd, items_of(&parts[i]), size);
+	}
 	if (good)
-		mu_cache_finish(fd, id->build_id);
+		mu_cache_finish(fd, MU_CACHE_TYPES, id, sum);
 }

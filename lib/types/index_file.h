@@ -7,7 +7,7 @@
 #ifndef LIB_TYPES_INDEX_FILE_H
 #define LIB_TYPES_INDEX_FILE_H
 
-#include "lib/symbolize/symbols.h"
+#include "lib/symbolize/cache.h"
 #include "lib/types/debug_index.h"
 
 /*

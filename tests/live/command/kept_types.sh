@@ -1,7 +1,8 @@
 #!/bin/sh
 # What was read from large debug information is kept in the user's cache folder
-# by build-id, and used again; never one that is damaged, belongs to another
-# user, or is of another file, and never for the process of another user.
+# by build-id, and used again, as are debug files whose sections were compressed;
+# never one that is damaged, belongs to another user, or is of another file, and
+# never for the process of another user.
 set -u
 . tests/support/script_setup.sh
 command=$build/memunreachable
@@ -30,19 +31,40 @@ make_program() {
 
 # What is in use, as $1 says.
 look() {
-	"$command" -q --in-use -p "$pid" >"$work/report" 2>&1
+	"$command" -q --in-use --symbols "$work/debug" -p "$pid" \
+	    >"$work/report" 2>&1
 	sed -n '/^What is in use/,/^$/p' "$work/report" >"$work/$1"
 	grep -q "56 bytes, $kind\$" "$work/$1" ||
 		fail "$1: no $kind: $(cat "$work/report")"
 }
 
 # libc's may be kept, too.
+form=types
 kept() {
-	find "$folder" -type f -name '0123456789abcdef.*' 2>/dev/null
+	find "$folder" -type f -name "0123456789abcdef.$form*" 2>/dev/null
 }
 
 inode() {
 	stat -c %i "$(kept)" 2>/dev/null
+}
+
+# What is damaged is made anew.
+damage_it() {
+	for damage in "bs=1 seek=300 count=64" "bs=1 seek=200000 count=64" \
+	    "bs=1 seek=0 count=300"; do
+		name="$form damaged: $damage"
+		before=$(inode)
+		# shellcheck disable=SC2086
+		dd if=/dev/urandom of="$(kept)" $damage conv=notrunc status=none
+		look damaged
+		cmp -s "$work/first" "$work/damaged" ||
+			fail "$(cat "$work/damaged")"
+		[ "$(inode)" != "$before" ] || fail "the damaged one was left"
+	done
+	name="$form truncated"
+	truncate -s 100000 "$(kept)"
+	look truncated
+	cmp -s "$work/first" "$work/truncated" || fail "$(cat "$work/truncated")"
 }
 
 if ! command -v gcc >/dev/null || ! make_program shop_order "$work/program"; then
@@ -64,20 +86,7 @@ look second
 cmp -s "$work/first" "$work/second" || fail "$(cat "$work/second")"
 [ "$(inode)" = "$before" ] || fail "it was written again"
 
-for damage in "bs=1 seek=300 count=64" "bs=1 seek=200000 count=64" \
-	"bs=1 seek=0 count=300"; do
-	name="damaged: $damage"
-	before=$(inode)
-	# shellcheck disable=SC2086
-	dd if=/dev/urandom of="$(kept)" $damage conv=notrunc status=none
-	look damaged
-	cmp -s "$work/first" "$work/damaged" || fail "$(cat "$work/damaged")"
-	[ "$(inode)" != "$before" ] || fail "the damaged one was left"
-done
-name="truncated"
-truncate -s 100000 "$(kept)"
-look truncated
-cmp -s "$work/first" "$work/truncated" || fail "$(cat "$work/truncated")"
+damage_it
 
 name="a FIFO in its place"
 file=$(kept)
@@ -100,6 +109,25 @@ XDG_CACHE_HOME=/dev/null
 look none
 XDG_CACHE_HOME=$caches
 let_go
+
+# As Debian's debug packages have it: compressed, in a file by itself.
+name="a compressed debug file" form=inflated
+debug=$work/debug/.build-id/01/23456789abcdef.debug
+mkdir -p "${debug%/*}"
+objcopy --only-keep-debug --compress-debug-sections "$work/program" "$debug"
+objcopy --strip-all "$work/program" "$work/stripped"
+hold "$work/stripped"
+look inflated
+cmp -s "$work/first" "$work/inflated" || fail "$(cat "$work/inflated")"
+[ "$(stat -c %a "$(kept)")" = 600 ] || fail "kept: $(ls -la "$folder")"
+before=$(inode)
+look second
+cmp -s "$work/first" "$work/second" || fail "$(cat "$work/second")"
+[ "$(inode)" = "$before" ] || fail "it was written again"
+damage_it
+let_go
+rm -r "$work/debug"
+form=types
 
 name="another file with this build-id"
 hold "$work/program"
