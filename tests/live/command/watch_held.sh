@@ -19,6 +19,9 @@ lines_of() {
 # first.
 watch_program() {
 	hold "$1"
+	# With the lines of the watch before, this one would be signalled before it
+	# handles any: the shell that becomes it may not even have run yet.
+	rm -f "$out"
 	"$command" watch -q -p "$pid" --every=1d --format=json >"$out" \
 		2>"$work/err" 9>&- &
 	watch=$!
