@@ -10,6 +10,7 @@
 
 #include "lib/symbolize/debuginfod.h"
 #include "lib/symbolize/frame_files.h"
+#include "lib/symbolize/guard.h"
 #include "lib/symbolize/helper.h"
 #include "mu/sys.h"
 
@@ -198,6 +199,7 @@ serve(const struct mu_symbol_helper *helper, int fd)
 		helper->cache.open ? MU_CACHE_SIZE : 0,
 		helper->source == NULL ? NULL : helper->source->cgroups))
 		_exit(1);
+	mu_guard_stay();
 	while (!serving.writer.failed &&
 	    take(&serving, &question, sizeof(question)) &&
 	    question.path_length < sizeof(path) &&

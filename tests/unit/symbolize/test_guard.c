@@ -61,6 +61,28 @@ dig_down(void *ctx)
 static void (*const faults[])(void *ctx) = { read_nowhere, read_cut_file,
 	divide, assert_false, dig_down };
 
+/* With handlers that stay; without work the signal ends the process. */
+TEST_LOOP(fault_of_many, 0, sizeof(faults) / sizeof(*faults))
+{
+	int i, status, done = 0;
+	pid_t pid;
+
+	mu_guard_stay();
+	for (i = 0; i < 3; i++) {
+		ck_assert(!mu_guarded(faults[_i], NULL));
+		done = 0;
+		ck_assert(mu_guarded(do_nothing, &done));
+		ck_assert_int_eq(done, 4711);
+	}
+	pid = fork();
+	if (pid == 0) {
+		faults[_i](NULL);
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFSIGNALED(status));
+}
+
 TEST_LOOP(fault, 0, sizeof(faults) / sizeof(*faults))
 {
 	struct sigaction before[NSIG], after;
