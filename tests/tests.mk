@@ -254,6 +254,7 @@ check-races: tests ## the tests that wait for rare moments, for longer
 		$(addprefix $(BUILD)/tests/live/,pass/test_many_passes \
 		check/test_check_process check/test_check_roots \
 		check/test_check_killed check/test_jemalloc \
+		check/test_mimalloc \
 		heaps/test_recorded) \
 		tests/live/programs/program_kinds.sh \
 		tests/live/environments/environments_storms.sh \

@@ -57,6 +57,11 @@ check_allocator(
 		    "process %d has jemalloc (%s), which is read from outside"
 		    " only, and only if it is release 5.2.1, 5.3.0 or 5.3.1",
 		    target->pid, target->allocator);
+	else if (strncmp(target->allocator, "libmimalloc", 11) == 0)
+		mu_finding_add(findings, MU_WARNING, "allocator",
+		    "process %d has mimalloc (%s), which is read if it is"
+		    " release 2.0.9 to 2.4.1 without MI_SECURE and MI_DEBUG",
+		    target->pid, target->allocator);
 	else if (target->allocator[0] != '\0')
 		mu_finding_add(findings, MU_BLOCKER, "allocator",
 		    "process %d has another allocator (%s), whose blocks are "

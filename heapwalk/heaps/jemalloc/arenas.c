@@ -16,13 +16,13 @@ mu_je_is_arena(const struct mu_snapshot *snap,
 	    mapping->inode != 0 || !mapping->readable || !mapping->writable ||
 	    mapping->range.end - address < mu_je_arena_size(release))
 		return false;
-	base = mu_je_word(snap, address + release->base);
+	base = mu_word_at(snap, address + release->base);
 	ind = release->extents ? base : address + release->ind;
 	mapping = mu_snapshot_mapping(snap, base);
 	if (base % MU_JE_CACHELINE != 0 || mapping == NULL ||
-	    (uint32_t)mu_je_word(snap, ind) != index)
+	    (uint32_t)mu_word_at(snap, ind) != index)
 		return false;
-	block = mu_je_word(snap, base + release->base_blocks);
+	block = mu_word_at(snap, base + release->base_blocks);
 	return block != 0 && block % MU_JE_BLOCK_UNIT == 0 &&
 	    mu_snapshot_mapping(snap, block) != NULL;
 }
@@ -32,14 +32,14 @@ static enum mu_status
 read_base(struct mu_je_walk *walk, uintptr_t arena)
 {
 	const struct mu_je_tree *tree = walk->je.tree;
-	uintptr_t base = mu_je_word(walk->snap, arena + walk->je.release->base);
+	uintptr_t base = mu_word_at(walk->snap, arena + walk->je.release->base);
 	uintptr_t block =
-	    mu_je_word(walk->snap, base + walk->je.release->base_blocks);
+	    mu_word_at(walk->snap, base + walk->je.release->base_blocks);
 	struct mu_range range;
 	size_t size, steps;
 
 	for (steps = 0; block != 0; steps++) {
-		size = mu_je_word(walk->snap, block);
+		size = mu_word_at(walk->snap, block);
 		if (steps == BLOCKS_MAX || block % MU_JE_BLOCK_UNIT != 0 ||
 		    size == 0 || size % MU_JE_BLOCK_UNIT != 0 ||
 		    __builtin_add_overflow(block, size, &range.end) ||
@@ -56,7 +56,7 @@ read_base(struct mu_je_walk *walk, uintptr_t arena)
 		/* The sizes are the subject's: 2^16 leaves are for 8 TiB. */
 		if (walk->nodes > NODES_MAX)
 			walk->nodes = NODES_MAX;
-		block = mu_je_word(walk->snap, block + sizeof(uintptr_t));
+		block = mu_word_at(walk->snap, block + sizeof(uintptr_t));
 	}
 	return MU_OK;
 }
@@ -74,7 +74,7 @@ mu_je_arenas_read(struct mu_je_walk *walk)
 		return mu_je_no_memory(walk);
 	for (i = 0; status == MU_OK && i < walk->je.num_arenas; i++) {
 		arena =
-		    mu_je_word(walk->snap, walk->je.arenas + i * sizeof(arena));
+		    mu_word_at(walk->snap, walk->je.arenas + i * sizeof(arena));
 		if (arena == 0)
 			continue;
 		if (!mu_je_is_arena(walk->snap, walk->je.release, arena, i))

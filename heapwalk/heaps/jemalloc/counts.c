@@ -26,7 +26,7 @@ bin_of(const struct mu_je_walk *walk, unsigned arena, unsigned index)
 	uintptr_t bins = walk->arenas[arena] + release->bins;
 
 	return release->extents
-	    ? mu_je_word(walk->snap, bins + index * sizeof(uintptr_t))
+	    ? mu_word_at(walk->snap, bins + index * sizeof(uintptr_t))
 	    : bins + index * MU_JE_BIN_SIZE;
 }
 
@@ -36,8 +36,8 @@ check_bin(const struct mu_je_walk *walk, unsigned arena, unsigned index,
 {
 	const struct mu_je_release *release = walk->je.release;
 	uintptr_t bin = bin_of(walk, arena, index);
-	size_t slabs = mu_je_word(walk->snap, bin + release->bin_slabs);
-	size_t blocks = mu_je_word(walk->snap, bin + release->bin_regions);
+	size_t slabs = mu_word_at(walk->snap, bin + release->bin_slabs);
+	size_t blocks = mu_word_at(walk->snap, bin + release->bin_regions);
 
 	if (slabs != tally->extents)
 		return differs(
@@ -54,9 +54,9 @@ check_large(const struct mu_je_walk *walk, unsigned arena, unsigned index,
 	const struct mu_je_release *release = walk->je.release;
 	uintptr_t stats = walk->arenas[arena] + release->large +
 	    (index - walk->je.sizes->bins) * release->large_size;
-	size_t blocks = mu_je_word(walk->snap, stats) -
-	    mu_je_word(walk->snap, stats + sizeof(uint64_t));
-	size_t bytes = mu_je_word(walk->snap, stats + MU_JE_LARGE_BYTES);
+	size_t blocks = mu_word_at(walk->snap, stats) -
+	    mu_word_at(walk->snap, stats + sizeof(uint64_t));
+	size_t bytes = mu_word_at(walk->snap, stats + MU_JE_LARGE_BYTES);
 
 	if (blocks != tally->blocks)
 		return differs(
@@ -77,7 +77,7 @@ check_locks(const struct mu_je_walk *walk, unsigned arena)
 	unsigned i;
 
 	for (i = 0; i <= walk->je.sizes->bins; i++) {
-		if ((uint32_t)mu_je_word(walk->snap, at + release->lock) != 0)
+		if ((uint32_t)mu_word_at(walk->snap, at + release->lock) != 0)
 			return mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
 			    "jemalloc: a thread holds a lock of arena %u",
 			    arena);
@@ -152,7 +152,7 @@ mu_je_internal_check(const struct mu_je_walk *walk)
 
 	for (i = 0; i < walk->je.num_arenas; i++)
 		if (walk->arenas[i] != 0)
-			counted += mu_je_word(walk->snap,
+			counted += mu_word_at(walk->snap,
 			    walk->arenas[i] + walk->je.release->internal);
 	return counted == walk->internal
 	    ? MU_OK

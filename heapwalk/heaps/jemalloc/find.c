@@ -121,11 +121,11 @@ see_arena(void *ctx, uintptr_t at, uintptr_t word)
 static bool
 is_info(const struct search *search, uintptr_t at, size_t size)
 {
-	uintptr_t slab = mu_je_word(search->snap, at + MU_JE_INFO_SLAB);
+	uintptr_t slab = mu_word_at(search->snap, at + MU_JE_INFO_SLAB);
 	uint32_t regions =
-	    (uint32_t)mu_je_word(search->snap, at + MU_JE_INFO_REGIONS);
+	    (uint32_t)mu_word_at(search->snap, at + MU_JE_INFO_REGIONS);
 
-	return mu_je_word(search->snap, at) == size && slab > 0 &&
+	return mu_word_at(search->snap, at) == size && slab > 0 &&
 	    slab % MU_JE_PAGE == 0 && slab == size * regions;
 }
 
@@ -213,13 +213,13 @@ mu_je_find(struct mu_jemalloc *found, const struct mu_snapshot *snap,
 		if (!data_of(snap, mapping, &search.data) ||
 		    !has_messages(snap, mapping))
 			continue;
-		mu_je_each_word(snap, search.data, see_arena, &search);
+		mu_each_word(snap, search.data, see_arena, &search);
 		file = mapping;
 	}
 	if (search.first == 0 || file == NULL)
 		return MU_OK;
 	mu_je_tree_find(found, snap, search.data, search.first);
-	mu_je_each_word(snap, search.data, see_infos, &search);
+	mu_each_word(snap, search.data, see_infos, &search);
 	if (found->num_arenas == 0 || found->root == 0 || found->sizes == NULL)
 		return mu_why(why, MU_ERR_HEAP_INCONSISTENT,
 		    "jemalloc: arena %p is in no array of arenas, its extents"

@@ -13,6 +13,7 @@
 
 #include "heapwalk/heaps/heap.h"
 #include "heapwalk/heaps/jemalloc/layout.h"
+#include "heapwalk/subject/each_word.h"
 
 /* What detect() finds. */
 struct mu_jemalloc {
@@ -72,11 +73,6 @@ void mu_je_tree_find(struct mu_jemalloc *found, const struct mu_snapshot *snap,
 void mu_je_tsd_find(struct mu_jemalloc *found, const struct mu_snapshot *snap,
     struct mu_range data);
 
-/* Call VISIT for the words of RANGE that are not 0, until it returns false. */
-typedef bool mu_je_word_visitor(void *ctx, uintptr_t at, uintptr_t word);
-void mu_je_each_word(const struct mu_snapshot *snap, struct mu_range range,
-    mu_je_word_visitor *visit, void *ctx);
-
 /* True if an arena of RELEASE with number INDEX is at ADDRESS. */
 bool mu_je_is_arena(const struct mu_snapshot *snap,
     const struct mu_je_release *release, uintptr_t address, size_t index);
@@ -116,16 +112,6 @@ uintptr_t mu_je_begin(const struct mu_je_walk *walk, uintptr_t address);
  */
 const struct mu_je_extent *mu_je_take(
     struct mu_je_walk *walk, uintptr_t address, unsigned index);
-
-/* A word of the subject; 0 if it cannot be read. */
-static inline uintptr_t
-mu_je_word(const struct mu_snapshot *snap, uintptr_t address)
-{
-	uintptr_t word = 0;
-
-	mu_snapshot_word(snap, address, &word);
-	return word;
-}
 
 /* MU_ERR_NO_MEMORY, with its reason in walk->why. */
 static inline enum mu_status

@@ -109,7 +109,7 @@ waits_for_work(const struct mu_je_walk *walk, const struct mu_thread *thread)
 
 	for (at = end - BEFORE_CONDITION; thread->tp != 0 && at < end;
 	     at += sizeof(at))
-		if (mu_je_word(walk->snap, at) == thread->tp)
+		if (mu_word_at(walk->snap, at) == thread->tp)
 			return true;
 	return false;
 }

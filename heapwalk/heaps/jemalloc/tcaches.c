@@ -93,7 +93,7 @@ open_stacks(struct mu_je_walk *walk, struct stacks *stacks, uintptr_t tcache,
 		stacks->end = at + extent->size;
 		walk->internal += extent->size;
 	}
-	return mu_je_word(walk->snap, at) == MU_JE_STACKS_BEGIN
+	return mu_word_at(walk->snap, at) == MU_JE_STACKS_BEGIN
 	    ? MU_OK
 	    : wrong(walk, tcache, "has no word before its stacks");
 }
@@ -105,27 +105,27 @@ take_tcache(struct mu_je_walk *walk, uintptr_t slow, uintptr_t arena)
 	const struct mu_je_sizes *sizes = walk->je.sizes;
 	const struct mu_snapshot *snap = walk->snap;
 	uintptr_t at = slow + mu_je_slow_stacks(release, sizes);
-	uintptr_t tcache = mu_je_word(snap, at + WORD);
+	uintptr_t tcache = mu_word_at(snap, at + WORD);
 	struct stacks stacks = { .next = 0 };
 	enum mu_status status;
 	unsigned i;
 
-	if (mu_je_word(snap, tcache) != slow ||
-	    mu_je_word(snap, slow + MU_JE_SLOW_ARENA) != arena ||
-	    mu_je_word(snap, slow + MU_JE_SLOW_DESCRIPTOR_BINS) !=
+	if (mu_word_at(snap, tcache) != slow ||
+	    mu_word_at(snap, slow + MU_JE_SLOW_ARENA) != arena ||
+	    mu_word_at(snap, slow + MU_JE_SLOW_DESCRIPTOR_BINS) !=
 		tcache + MU_JE_TCACHE_BINS)
 		return wrong(walk, tcache, "does not belong to its arena");
-	status = open_stacks(walk, &stacks, tcache, mu_je_word(snap, at));
+	status = open_stacks(walk, &stacks, tcache, mu_word_at(snap, at));
 	for (i = 0; status == MU_OK && i < sizes->bins + release->tcache_large;
 	     i++) {
 		/* Behind the last that is cached, the memory is not set. */
 		if (i >= sizes->bins &&
-		    mu_je_word(snap, stacks.next) == release->stacks_end)
+		    mu_word_at(snap, stacks.next) == release->stacks_end)
 			break;
 		status = take_stack(walk, &stacks, tcache, i);
 	}
 	if (status == MU_OK &&
-	    mu_je_word(snap, stacks.next) != release->stacks_end)
+	    mu_word_at(snap, stacks.next) != release->stacks_end)
 		return wrong(walk, tcache, "has no word behind its stacks");
 	return status;
 }
@@ -135,9 +135,9 @@ static enum mu_status
 take_counted(struct mu_je_walk *walk, struct stacks *stacks, uintptr_t tcache,
     uintptr_t bin, unsigned index)
 {
-	uintptr_t end = mu_je_word(walk->snap, bin + MU_JE_CACHE_AVAIL);
+	uintptr_t end = mu_word_at(walk->snap, bin + MU_JE_CACHE_AVAIL);
 	uint32_t count =
-	    (uint32_t)mu_je_word(walk->snap, bin + MU_JE_CACHE_COUNT);
+	    (uint32_t)mu_word_at(walk->snap, bin + MU_JE_CACHE_COUNT);
 
 	if (end < stacks->next || end > stacks->end || end % WORD != 0 ||
 	    count > (end - stacks->next) / WORD)
@@ -154,15 +154,15 @@ take_old_tcache(struct mu_je_walk *walk, uintptr_t tcache, uintptr_t arena)
 	uintptr_t small = tcache + MU_JE_SMALL, bin = small;
 	uintptr_t end = tcache + mu_je_small_end(sizes);
 	uintptr_t large = tcache + mu_je_bins_large(sizes);
-	uintptr_t avail = mu_je_word(snap, small + MU_JE_CACHE_AVAIL);
+	uintptr_t avail = mu_word_at(snap, small + MU_JE_CACHE_AVAIL);
 	struct stacks stacks = { .next = mu_je_begin(walk, avail - WORD) };
 	const struct mu_je_extent *extent;
 	enum mu_status status = MU_OK;
 	unsigned i;
 
-	if (mu_je_word(snap, end + MU_JE_SMALL_ARENA) != arena ||
-	    mu_je_word(snap, end + MU_JE_SMALL_DESCRIPTOR) != small ||
-	    mu_je_word(snap, end + MU_JE_SMALL_DESCRIPTOR + WORD) != large)
+	if (mu_word_at(snap, end + MU_JE_SMALL_ARENA) != arena ||
+	    mu_word_at(snap, end + MU_JE_SMALL_DESCRIPTOR) != small ||
+	    mu_word_at(snap, end + MU_JE_SMALL_DESCRIPTOR + WORD) != large)
 		return wrong(walk, tcache, "does not belong to its arena");
 	extent = mu_je_take(walk, stacks.next, MU_JE_CLASSES_MAX);
 	if (extent == NULL || extent->arena != 0)
@@ -177,7 +177,7 @@ take_old_tcache(struct mu_je_walk *walk, uintptr_t tcache, uintptr_t arena)
 			bin = large;
 		/* Behind the last that is cached. */
 		if (i >= sizes->bins &&
-		    mu_je_word(snap, bin + MU_JE_CACHE_AVAIL) == 0)
+		    mu_word_at(snap, bin + MU_JE_CACHE_AVAIL) == 0)
 			break;
 		status = take_counted(walk, &stacks, tcache, bin, i);
 		bin += MU_JE_CACHE_SIZE;
@@ -189,7 +189,7 @@ static enum mu_status
 take_ring(struct mu_je_walk *walk, uintptr_t arena)
 {
 	uintptr_t first =
-	    mu_je_word(walk->snap, arena + walk->je.release->tcaches);
+	    mu_word_at(walk->snap, arena + walk->je.release->tcaches);
 	bool old = walk->je.release->extents;
 	size_t link = old ? mu_je_small_end(walk->je.sizes) : 0, steps;
 	uintptr_t at = first, next;
@@ -200,11 +200,11 @@ take_ring(struct mu_je_walk *walk, uintptr_t arena)
 			     : take_tcache(walk, at, arena);
 		if (status != MU_OK)
 			return status;
-		next = mu_je_word(walk->snap, at + link);
+		next = mu_word_at(walk->snap, at + link);
 		if (next == first)
 			break;
 		if (steps == TCACHES_MAX ||
-		    mu_je_word(walk->snap, next + link + WORD) != at)
+		    mu_word_at(walk->snap, next + link + WORD) != at)
 			return wrong(walk, at, "is in a ring that is broken");
 		at = next;
 	}

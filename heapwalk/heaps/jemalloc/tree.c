@@ -40,17 +40,17 @@ static bool
 has_room(struct search *search, uintptr_t address, size_t room)
 {
 	size_t blocks = search->found->release->base_blocks;
-	uintptr_t block = mu_je_word(search->snap, search->base + blocks), size;
+	uintptr_t block = mu_word_at(search->snap, search->base + blocks), size;
 	unsigned steps;
 
 	for (steps = 0;
 	     block != 0 && steps < BASE_BLOCKS && search->steps < STEPS_MAX;
 	     steps++, search->steps++) {
-		size = mu_je_word(search->snap, block);
+		size = mu_word_at(search->snap, block);
 		if (address > block && address - block < size &&
 		    size - (address - block) >= room)
 			return true;
-		block = mu_je_word(search->snap, block + WORD);
+		block = mu_word_at(search->snap, block + WORD);
 	}
 	return false;
 }
@@ -79,7 +79,7 @@ see_entry(void *ctx, uintptr_t at, uintptr_t word)
 
 	if (offset % tree->entry != 0 || edata == 0)
 		return true;
-	page = mu_je_word(search->snap, edata + MU_JE_EDATA_ADDR) >>
+	page = mu_word_at(search->snap, edata + MU_JE_EDATA_ADDR) >>
 	    MU_JE_PAGE_BITS;
 	if (offset / tree->entry == (page & (((uintptr_t)1 << tree->leaf) - 1)))
 		search->page = page;
@@ -97,7 +97,7 @@ see_leaf(void *ctx, uintptr_t at, uintptr_t word)
 	if (word % MU_JE_CACHELINE != 0 ||
 	    !has_room(search, word, tree->entry << tree->leaf))
 		return true;
-	mu_je_each_word(search->snap,
+	mu_each_word(search->snap,
 	    (struct mu_range) { word, word + (tree->entry << tree->leaf) },
 	    see_entry, search);
 	return search->page == 0 && ++search->num_leaves < LEAVES_MAX;
@@ -111,7 +111,7 @@ page_in(struct search *search, uintptr_t address)
 	if (search->tree->node == 0)
 		see_leaf(search, 0, address);
 	else
-		mu_je_each_word(search->snap,
+		mu_each_word(search->snap,
 		    (struct mu_range) {
 			address, address + (WORD << search->tree->node) },
 		    see_leaf, search);
@@ -137,7 +137,7 @@ is_root(struct search *search, uintptr_t root)
 	    search->data.end - root < size)
 		return false;
 	search->has_other = false;
-	mu_je_each_word(search->snap, (struct mu_range) { root, root + size },
+	mu_each_word(search->snap, (struct mu_range) { root, root + size },
 	    see_child, search);
 	return !search->has_other;
 }
@@ -173,11 +173,11 @@ mu_je_tree_find(struct mu_jemalloc *found, const struct mu_snapshot *snap,
 	struct search search = {
 		.snap = snap,
 		.data = data,
-		.base = mu_je_word(snap, arena + found->release->base),
+		.base = mu_word_at(snap, arena + found->release->base),
 		.found = found,
 	};
 
-	mu_je_each_word(snap, data, see_word, &search);
+	mu_each_word(snap, data, see_word, &search);
 }
 
 static enum mu_status

@@ -30,14 +30,14 @@ see_tsd(void *ctx, uintptr_t at, uintptr_t word)
 {
 	struct search *search = ctx;
 	size_t link = link_of(search->found);
-	uintptr_t next = mu_je_word(search->snap, word + link);
-	uintptr_t last = mu_je_word(search->snap, word + link + WORD);
+	uintptr_t next = mu_word_at(search->snap, word + link);
+	uintptr_t last = mu_word_at(search->snap, word + link + WORD);
 
 	(void)at;
 	/* The tsd_t of a thread that has ended is in a ring by itself. */
-	if (mu_je_word(search->snap, next + link + WORD) != word ||
-	    mu_je_word(search->snap, last + link) != word ||
-	    (mu_je_word(search->snap, word) & 0xff) > TSD_NOMINAL_MAX)
+	if (mu_word_at(search->snap, next + link + WORD) != word ||
+	    mu_word_at(search->snap, last + link) != word ||
+	    (mu_word_at(search->snap, word) & 0xff) > TSD_NOMINAL_MAX)
 		return true;
 	search->found->tsd = word;
 	return false;
@@ -49,7 +49,7 @@ mu_je_tsd_find(struct mu_jemalloc *found, const struct mu_snapshot *snap,
 {
 	struct search search = { snap, found };
 
-	mu_je_each_word(snap, data, see_tsd, &search);
+	mu_each_word(snap, data, see_tsd, &search);
 }
 
 void
@@ -60,13 +60,13 @@ mu_je_tsds_take(struct mu_je_walk *walk)
 	const struct mu_je_extent *extent;
 
 	for (steps = 0; tsd != 0 && steps < TSDS_MAX; steps++) {
-		tdata = mu_je_word(walk->snap, tsd + TSD_TDATA);
+		tdata = mu_word_at(walk->snap, tsd + TSD_TDATA);
 		extent = tdata == 0
 		    ? NULL
 		    : mu_je_take(walk, tdata, MU_JE_CLASSES_MAX);
 		if (extent != NULL)
 			walk->internal += extent->size;
-		tsd = mu_je_word(walk->snap, tsd + link);
+		tsd = mu_word_at(walk->snap, tsd + link);
 		if (tsd == walk->je.tsd)
 			break;
 	}

@@ -317,5 +317,12 @@ for library in /usr/lib/*/libjemalloc.so.2 /usr/lib64/libjemalloc.so.2; do
 	says 0 'jemalloc \(libjemalloc.*from outside only' "$doctor" $pid
 done
 
+name=mimalloc
+for library in /usr/lib/*/libmimalloc.so.2 /usr/lib64/libmimalloc.so.2; do
+	[ -e "$library" ] || continue
+	start sleep env LD_PRELOAD="$library" sleep 1000
+	says 0 'mimalloc \(libmimalloc.*is read if' "$doctor" $pid
+done
+
 echo "$checks checks, $failures failures"
 [ $failures -eq 0 ]

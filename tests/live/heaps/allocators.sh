@@ -189,7 +189,23 @@ else
 	expect "jemalloc preloaded, from outside at its end" "$at_end" \
 	    "$command" -- env LD_PRELOAD="$path" "$work/plain"
 fi
-named mimalloc
+
+# mimalloc 2.0.9 to 2.4.1 is read, by the library, too.
+path=$(ldconfig -p 2>/dev/null |
+	sed -n "s/.*libmimalloc\.so\.2 .*x86-64.*=> //p" | head -n 1)
+if [ -z "$path" ]; then
+	skipped "no mimalloc 2"
+else
+	found_mi='10240 bytes in 10 allocations unreachable'
+	expect "mimalloc preloaded" "$found_mi" preloaded "$path" "$work/plain"
+	make_ mimalloc plain.c "$path" &&
+		expect "mimalloc linked" "$found_mi" \
+		    preloaded '' "$work/mimalloc" &&
+		expect "mimalloc linked, from outside at its end" "$at_end" \
+		    "$command" -- "$work/mimalloc"
+	expect "mimalloc preloaded, from outside at its end" "$at_end" \
+	    "$command" -- env LD_PRELOAD="$path" "$work/plain"
+fi
 named tcmalloc_minimal
 
 # Under other names, without replacing malloc.

@@ -2,8 +2,8 @@
  * victim_jemalloc THREADS ROUNDS [fork]: threads allocate and free by all
  * calls, sizes from 0 to 8 MiB, also by tcaches that they made; half of the
  * work is done by threads that end; if there are none, by main(). Then all
- * rest, the program prints "ready", its PID and the version of jemalloc, and
- * waits for the end of its input. With fork it is a child that does so, in
+ * rest, the program prints "ready", its PID and the version of the allocator,
+ * and waits for the end of its input. With fork it is a child that does so, in
  * which the other threads are not.
  */
 #include <malloc.h>
@@ -21,6 +21,7 @@
 
 void *mallocx(size_t size, int flags) __attribute__((weak));
 void sdallocx(void *block, size_t size, int flags) __attribute__((weak));
+int mi_version(void) __attribute__((weak));
 int mallctl(const char *name, void *old, size_t *old_size, void *new_value,
     size_t size) __attribute__((weak));
 
@@ -87,7 +88,7 @@ any_block(struct lane *lane)
 	case 4:
 		return valloc(size % 65536);
 	case 5:
-		if (mallocx != NULL)
+		if (mallctl != NULL) /* jemalloc; the shim has mallocx() */
 			return mallocx(size + 1,
 			    (int)((word >> 8) % 13) |
 				((word >> 32) % 2 == 0 ? lane->tcache : 0));
@@ -122,7 +123,7 @@ one(struct lane *lane)
 		*slot = atomic_exchange(&shared[(word >> 32) % SHARED], *slot);
 		break;
 	case 5:
-		if (*slot != NULL && sdallocx != NULL) {
+		if (*slot != NULL && mallctl != NULL) {
 			size = malloc_usable_size(*slot);
 			sdallocx(*slot, size,
 			    (word >> 48) % 2 == 0 ? lane->tcache : 0);
@@ -180,13 +181,19 @@ run(void *arg)
 		pause();
 }
 
-/* Where memory is given back, leaves of the tree have nothing after that. */
+/*
+ * Where memory is given back, jemalloc's leaves of the tree have nothing after
+ * that. In mimalloc each of these blocks has a segment.
+ */
 static void
 use_much(void)
 {
 	void *blocks[40];
 	unsigned i;
 
+	if (malloc((size_t)40 << 20) == NULL ||
+	    memalign((size_t)64 << 20, (size_t)20 << 20) == NULL)
+		abort();
 	for (i = 0; i < 40; i++)
 		blocks[i] = malloc((size_t)16 << 20);
 	for (i = 0; i < 40; i++)
@@ -198,6 +205,7 @@ main(int argc, char **argv)
 {
 	unsigned count = argc > 1 ? (unsigned)atoi(argv[1]) : 1, i;
 	struct lane *lanes = calloc(count + 1, sizeof(*lanes));
+	char mimalloc[16];
 	const char *version = "none";
 	size_t size = sizeof(version);
 	pthread_t thread;
@@ -224,6 +232,10 @@ main(int argc, char **argv)
 	}
 	if (mallctl != NULL)
 		mallctl("version", &version, &size, NULL, 0);
+	if (mi_version != NULL) {
+		snprintf(mimalloc, sizeof(mimalloc), "%d", mi_version());
+		version = mimalloc;
+	}
 	dprintf(1, "ready %d %s\n", (int)getpid(), version);
 	while (read(0, &byte, 1) > 0)
 		;

@@ -244,7 +244,9 @@ TEST(programs)
 	strcpy(target.allocator, "libjemalloc.so.2");
 	must_find(MU_WARNING, "allocator", "libjemalloc.so.2");
 	strcpy(target.allocator, "libmimalloc.so.2");
-	must_find(MU_BLOCKER, "allocator", "libmimalloc.so.2");
+	must_find(MU_WARNING, "allocator", "libmimalloc.so.2");
+	strcpy(target.allocator, "libtcmalloc.so.4");
+	must_find(MU_BLOCKER, "allocator", "libtcmalloc.so.4");
 	setup();
 	target.glibc[1] = 99;
 	must_find(MU_WARNING, "glibc", "2.99 is not known");

@@ -1,11 +1,10 @@
-/* The words of a range of the subject: of variables, of nodes of the tree. */
+#include "heapwalk/subject/each_word.h"
+
 #include <string.h>
 
-#include "heapwalk/heaps/jemalloc/heap.h"
-
 void
-mu_je_each_word(const struct mu_snapshot *snap, struct mu_range range,
-    mu_je_word_visitor *visit, void *ctx)
+mu_each_word(const struct mu_snapshot *snap, struct mu_range range,
+    mu_word_visitor *visit, void *ctx)
 {
 	struct mu_memory *memory = (struct mu_memory *)&snap->memory;
 	struct mu_range part;

@@ -1,0 +1,209 @@
+/*
+ * Find mimalloc without symbols: Debian's library has none.
+ *
+ * _mi_heap_main, a variable with an initial value, begins with the address of
+ * the thread's data, tld_main, which has its address. It has the queues of all
+ * size classes, with the sizes of their blocks. A page in one of them tells
+ * whether mi_page_t and mi_segment_t are those of the layout, too: CPython 3.13
+ * has a mimalloc with another mi_page_t.
+ */
+#include <string.h>
+
+#include "heapwalk/heaps/glibc/messages.h"
+#include "heapwalk/heaps/mimalloc/heap.h"
+#include "heapwalk/subject/classify.h"
+
+#define SEGMENT_OLD                                                           \
+	.segment_abandoned = 192, .segment_used = 208, .segment_cookie = 216, \
+	.segment_slices = 224, .segment_info = 232, .segment_entries = 248,   \
+	.segment_thread = 256, .slices = 264
+#define SEGMENT_NEW                                                           \
+	.segment_abandoned = 200, .segment_used = 216, .segment_cookie = 224, \
+	.segment_slices = 248, .segment_info = 256, .segment_entries = 272,   \
+	.segment_thread = 280, .slices = 288
+#define PAGE_OLD                                                         \
+	.page_size = 80, .local_free = 32, .used = 24, .block_size = 28, \
+	.thread_free = 40, .heap = 48
+#define PAGE_NEW                                                         \
+	.page_size = 96, .local_free = 24, .used = 32, .block_size = 40, \
+	.page_start = 48, .thread_free = 56, .heap = 64,                 \
+	.starts = MU_MI_STARTS_STORED
+#define HEAP_OLD                                                   \
+	.queues = 1040, .delayed_free = 2840, .heap_thread = 2848, \
+	.heap_cookie = 2864, .heap_pages = 3024
+#define HEAP_NEW                                                 \
+	.delayed_free = 8, .heap_thread = 16, .heap_cookie = 32, \
+	.heap_pages = 192
+
+static const struct mu_mi_layout layouts[] = {
+	/* 2.0.9; 2.1.0 to 2.1.2 */
+	{ SEGMENT_OLD, PAGE_OLD, HEAP_OLD, .starts = MU_MI_STARTS_384 },
+	{ SEGMENT_OLD, PAGE_OLD, HEAP_OLD, .starts = MU_MI_STARTS_MULTIPLES },
+	/* 2.1.4 to 2.1.7, to 2.1.9, 2.2, 2.4 */
+	{ SEGMENT_OLD, PAGE_NEW, HEAP_NEW, .queues = 1264 },
+	{ SEGMENT_NEW, PAGE_NEW, HEAP_NEW, .queues = 1264 },
+	{ SEGMENT_NEW, PAGE_NEW, HEAP_NEW, .queues = 1280 },
+	{ SEGMENT_NEW, PAGE_NEW, HEAP_NEW, .queues = 1288 },
+};
+#define NUM_LAYOUTS (sizeof(layouts) / sizeof(*layouts))
+
+struct search {
+	const struct mu_snapshot *snap;
+	struct mu_range data; /* the variables of one file */
+	struct mu_mimalloc *found;
+};
+
+bool
+mu_mi_is_segment(const struct mu_snapshot *snap, const struct mu_mimalloc *mi,
+    uintptr_t segment)
+{
+	return mu_word_at(snap, segment + mi->layout->segment_cookie) ==
+	    (segment ^ mi->cookie);
+}
+
+/* The first of pages[] is not used; of small classes each word has one. */
+static bool
+has_queues(const struct mu_snapshot *snap, const struct mu_mi_layout *layout,
+    uintptr_t heap)
+{
+	uintptr_t at = heap + layout->queues + MU_MI_QUEUE_BLOCK;
+	size_t i;
+
+	for (i = 0; i <= 8; i++, at += MU_MI_QUEUE_SIZE)
+		if (mu_word_at(snap, at) != (i == 0 ? 8 : i * 8))
+			return false;
+	return mu_word_at(snap, at) == 80;
+}
+
+/*
+ * Where a page begins is known by how many blocks it has room for, unless two
+ * rules have the same result.
+ */
+static bool
+tells(const struct mu_snapshot *snap, const struct mu_mi_layout *layout,
+    uintptr_t page, size_t size)
+{
+	size_t slices = (uint32_t)mu_word_at(snap, page) * MU_MI_SLICE;
+	uint16_t room =
+	    (uint16_t)(mu_word_at(snap, page + MU_MI_PAGE_WORD) >> 32);
+	unsigned matches = 0, starts;
+
+	if (!mu_mi_is_narrow(layout))
+		return true;
+	for (starts = 0; starts < MU_MI_STARTS_STORED; starts++)
+		if ((slices - mu_mi_start(starts, size)) / size == room)
+			matches |= 1u << starts;
+	return matches == 1u << layout->starts;
+}
+
+/* True if the page at ADDRESS, of a queue of SIZE, is one of the heap. */
+static bool
+is_page(const struct mu_snapshot *snap, const struct mu_mimalloc *mi,
+    uintptr_t address, size_t size)
+{
+	const struct mu_mi_layout *layout = mi->layout;
+	uintptr_t segment = address & ~(uintptr_t)(MU_MI_SEGMENT - 1);
+	uintptr_t block = mu_word_at(snap, address + layout->block_size);
+	size_t at = address - segment;
+
+	if (mu_mi_is_narrow(layout))
+		block = (uint32_t)block;
+	return at >= layout->slices &&
+	    (at - layout->slices) % layout->page_size == 0 &&
+	    mu_mi_is_segment(snap, mi, segment) &&
+	    mu_word_at(snap, address + layout->heap) == mi->main &&
+	    block == size && tells(snap, layout, address, size);
+}
+
+static bool
+has_page(const struct mu_snapshot *snap, const struct mu_mimalloc *mi)
+{
+	uintptr_t at = mi->main + mi->layout->queues, page;
+	size_t i;
+
+	for (i = 1; i < MU_MI_QUEUES - 2; i++) {
+		page = mu_word_at(snap, at + i * MU_MI_QUEUE_SIZE);
+		if (page != 0 &&
+		    is_page(snap, mi, page,
+			mu_word_at(snap,
+			    at + i * MU_MI_QUEUE_SIZE + MU_MI_QUEUE_BLOCK)))
+			return true;
+	}
+	return false;
+}
+
+static bool
+see_heap(void *ctx, uintptr_t at, uintptr_t word)
+{
+	struct search *search = ctx;
+	const struct mu_snapshot *snap = search->snap;
+	const struct mu_mi_layout *layout = layouts;
+	struct mu_mimalloc mi;
+
+	if (!mu_range_has(search->data, word) || word % sizeof(word) != 0 ||
+	    mu_word_at(snap, word + MU_MI_TLD_BACKING) != at)
+		return true;
+	for (; layout < layouts + NUM_LAYOUTS; layout++) {
+		mi = (struct mu_mimalloc) { .layout = layout, .main = at };
+		mi.cookie = mu_word_at(snap, at + layout->heap_cookie);
+		if (!has_queues(snap, layout, at) || !has_page(snap, &mi))
+			continue;
+		*search->found = mi;
+		return false;
+	}
+	return true;
+}
+
+static bool
+has_messages(const struct mu_snapshot *snap, const struct mu_mapping *file)
+{
+	const struct mu_mapping *mapping = snap->mappings;
+	const struct mu_mapping *end = mapping + snap->num_mappings;
+	const char *name;
+
+	for (; mapping < end; mapping++) {
+		if (!mu_mapping_same_file(mapping, file))
+			continue;
+		name = mu_glibc_message_find(snap, mapping, true);
+		if (name != NULL)
+			return strcmp(name, "mimalloc") == 0;
+	}
+	return false;
+}
+
+/*
+ * In the process itself only the file that has malloc is read: a file that was
+ * truncated since cannot be (SIGBUS), and a pass costs what it did.
+ */
+static bool
+may_have(const struct mu_snapshot *snap, const struct mu_mapping *mapping)
+{
+	const struct mu_mapping *malloc =
+	    mu_snapshot_mapping(snap, snap->malloc_address);
+
+	if (mapping->inode == 0 || !mapping->readable || !mapping->writable ||
+	    mapping->shared)
+		return false;
+	return snap->unfrozen ||
+	    (malloc != NULL && mu_mapping_same_file(mapping, malloc));
+}
+
+void
+mu_mi_find(struct mu_mimalloc *found, const struct mu_snapshot *snap)
+{
+	const struct mu_mapping *mapping = snap->mappings;
+	const struct mu_mapping *end = mapping + snap->num_mappings;
+	struct search search = { .snap = snap, .found = found };
+
+	*found = (struct mu_mimalloc) { .file = NULL };
+	for (; mapping < end; mapping++) {
+		if (!may_have(snap, mapping) || !has_messages(snap, mapping))
+			continue;
+		search.data = mapping->range;
+		mu_each_word(snap, search.data, see_heap, &search);
+		if (found->layout == NULL)
+			continue;
+		found->file = mapping;
+		return;
+	}
+}

@@ -1,0 +1,167 @@
+/*
+ * Pages of a segment. mimalloc counts the blocks of a page that are in use, or
+ * freed by a thread that does not own the page; those in its lists free and
+ * local_free are the rest.
+ */
+#include <string.h>
+
+#include "heapwalk/heaps/mimalloc/heap.h"
+
+static enum mu_status
+wrong(const struct mu_mi_walk *walk, uintptr_t page, const char *rule)
+{
+	return mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
+	    "mimalloc's page at %p has %s", (void *)page, rule);
+}
+
+static uintptr_t
+word(const char *view, size_t offset)
+{
+	uintptr_t value;
+
+	memcpy(&value, view + offset, sizeof(value));
+	return value;
+}
+
+static uint16_t
+quarter(const char *view, size_t offset)
+{
+	uint16_t value;
+
+	memcpy(&value, view + offset, sizeof(value));
+	return value;
+}
+
+/* Before 2.1.4 a block of MI_HUGE_BLOCK_SIZE or more has all of its page. */
+static void
+read_size(const struct mu_mi_layout *layout, const char *view,
+    struct mu_range slices, struct mu_mi_page *page)
+{
+	page->size = word(view, layout->block_size);
+	page->used = word(view, layout->used);
+	if (!mu_mi_is_narrow(layout)) {
+		page->used = (uint16_t)page->used;
+		page->range.begin = word(view, layout->page_start);
+		return;
+	}
+	page->size = (uint32_t)page->size;
+	page->used = (uint32_t)page->used;
+	if (page->size == MU_MI_HUGE)
+		page->size = mu_range_size(slices);
+	page->range.begin =
+	    slices.begin + mu_mi_start(layout->starts, page->size);
+}
+
+enum mu_status
+mu_mi_page_add(
+    struct mu_mi_walk *walk, const char *view, struct mu_range slices)
+{
+	const struct mu_mi_layout *layout = walk->mi.layout;
+	size_t reserved = quarter(view, MU_MI_PAGE_RESERVED);
+	struct mu_mi_page page = {
+		.capacity = quarter(view, MU_MI_PAGE_CAPACITY),
+		.free = word(view, MU_MI_PAGE_FREE),
+		.local_free = word(view, layout->local_free),
+		.thread_free =
+		    word(view, layout->thread_free) & ~(uintptr_t)MU_MI_DELAYED,
+		.heap = word(view, layout->heap),
+		.segment = walk->num_segments - 1,
+	};
+
+	read_size(layout, view, slices, &page);
+	/* Until it has its first blocks a page may be of anything. */
+	if (page.capacity == 0 && page.used == 0 && page.free == 0)
+		return MU_OK;
+	if (page.capacity > reserved || page.used > page.capacity ||
+	    page.size == 0 || page.range.begin % 8 != 0 || page.size % 8 != 0 ||
+	    !mu_range_has(slices, page.range.begin) ||
+	    reserved != (slices.end - page.range.begin) / page.size)
+		return wrong(walk, slices.begin, "an impossible size");
+	page.range.end = page.range.begin + page.capacity * page.size;
+	if (!mu_arena_room(walk->memory, walk->pages, walk->num_pages,
+		walk->max_pages, 256))
+		return mu_mi_no_memory(walk);
+	walk->pages[walk->num_pages++] = page;
+	return MU_OK;
+}
+
+const char *
+mu_mi_take(struct mu_mi_page *page, uintptr_t address)
+{
+	size_t at = address - page->range.begin, block = at / page->size;
+	uint64_t bit = 1ull << (block % 64);
+
+	if (block >= page->capacity || at != block * page->size ||
+	    (page->live[block / 64] & bit) == 0)
+		return NULL;
+	page->live[block / 64] &= ~bit;
+	return page->view + at;
+}
+
+/* The number of blocks of a list; more than the capacity: it is wrong. */
+static size_t
+take_list(struct mu_mi_page *page, uintptr_t block)
+{
+	const char *view;
+	size_t count;
+
+	for (count = 0; block != 0; count++) {
+		view = mu_mi_take(page, block);
+		if (view == NULL)
+			return page->capacity + 1;
+		block = word(view, 0);
+	}
+	return count;
+}
+
+static bool
+view_page(const struct mu_mi_walk *walk, struct mu_mi_page *page)
+{
+	size_t size = mu_range_size(page->range);
+
+	page->view = mu_snapshot_view(walk->snap, page->range.begin, size);
+	if (page->view == NULL) {
+		mu_snapshot_unlock(walk->snap, page->range);
+		page->view =
+		    mu_snapshot_view(walk->snap, page->range.begin, size);
+	}
+	return page->view != NULL;
+}
+
+static enum mu_status
+read_page(struct mu_mi_walk *walk, struct mu_mi_page *page)
+{
+	size_t words = page->capacity / 64 + 1, count;
+
+	page->live = mu_arena_alloc(walk->memory, words, sizeof(*page->live));
+	if (page->live == NULL)
+		return mu_mi_no_memory(walk);
+	if (!view_page(walk, page))
+		return wrong(
+		    walk, page->range.begin, "blocks that cannot be read");
+	memset(page->live, 0xff, words * sizeof(*page->live));
+	page->live[words - 1] = (1ull << (page->capacity % 64)) - 1;
+	count = take_list(page, page->free);
+	if (count <= page->capacity)
+		count += take_list(page, page->local_free);
+	if (count + page->used != page->capacity)
+		return wrong(walk, page->range.begin,
+		    "lists of free blocks that its count of used ones"
+		    " contradicts");
+	if (take_list(page, page->thread_free) > page->used)
+		return wrong(walk, page->range.begin,
+		    "blocks freed by other threads that are not in use");
+	return MU_OK;
+}
+
+enum mu_status
+mu_mi_pages_read(struct mu_mi_walk *walk)
+{
+	struct mu_mi_page *page = walk->pages;
+	const struct mu_mi_page *end = page + walk->num_pages;
+	enum mu_status status = MU_OK;
+
+	for (; status == MU_OK && page < end; page++)
+		status = read_page(walk, page);
+	return status;
+}

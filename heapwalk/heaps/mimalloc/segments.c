@@ -1,0 +1,197 @@
+/*
+ * Segments: memory aligned to 32 MiB that begins with a header. A segment has
+ * its own address in its cookie, so that the data of programs is none. One that
+ * is free (_mi_segment_cache_push(), _mi_arena_free()) may keep its header: it
+ * has no page in use.
+ */
+#include <string.h>
+
+#include "heapwalk/heaps/mimalloc/heap.h"
+#include "heapwalk/subject/classify.h"
+
+struct header {
+	uintptr_t abandoned, used, slices, info, entries, thread;
+};
+
+static enum mu_status
+wrong(const struct mu_mi_walk *walk, uintptr_t segment, const char *rule)
+{
+	return mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
+	    "mimalloc's segment at %p has %s", (void *)segment, rule);
+}
+
+static uintptr_t
+word(const char *view, size_t offset)
+{
+	uintptr_t value;
+
+	memcpy(&value, view + offset, sizeof(value));
+	return value;
+}
+
+static uint32_t
+half(const char *view, size_t offset)
+{
+	uint32_t value;
+
+	memcpy(&value, view + offset, sizeof(value));
+	return value;
+}
+
+/* MAX: the mapped bytes from the segment on. */
+static const char *
+check_header(const struct header *header, size_t max)
+{
+	if (header->info == 0 || header->info >= header->slices ||
+	    header->slices > max / MU_MI_SLICE)
+		return "an impossible size";
+	if (header->entries > header->slices ||
+	    header->entries > MU_MI_SLICES || header->info >= header->entries ||
+	    header->used > header->entries)
+		return "an impossible number of pages";
+	if (header->abandoned > header->used ||
+	    (header->thread == 0 && header->abandoned != header->used))
+		return "abandoned pages, but also others or a thread";
+	return NULL;
+}
+
+/* A page, or free slices. */
+static bool
+is_page(const struct mu_mi_layout *layout, const char *slice)
+{
+	return mu_mi_is_narrow(layout) ? half(slice, layout->block_size) != 0
+				       : word(slice, layout->block_size) != 0;
+}
+
+/*
+ * The slices follow each other without a gap, the first are the header's. Those
+ * of a huge page may be more than have entries.
+ */
+static enum mu_status
+read_slices(struct mu_mi_walk *walk, uintptr_t segment, const char *view,
+    const struct header *header)
+{
+	const struct mu_mi_layout *layout = walk->mi.layout;
+	size_t i = header->info, count, pages = 0;
+	enum mu_status status = MU_OK;
+	const char *slice;
+
+	if (half(view, layout->slices + MU_MI_PAGE_COUNT) != header->info)
+		return wrong(walk, segment, "a header of another size");
+	for (; status == MU_OK && i < header->entries; i += count) {
+		slice = view + layout->slices + i * layout->page_size;
+		count = half(slice, MU_MI_PAGE_COUNT);
+		if (count == 0 || half(slice, MU_MI_PAGE_OFFSET) != 0 ||
+		    count > header->slices - i)
+			return wrong(walk, segment, "slices of no page");
+		if (!is_page(layout, slice))
+			continue;
+		pages++;
+		status = mu_mi_page_add(walk, slice,
+		    (struct mu_range) { segment + i * MU_MI_SLICE,
+			segment + (i + count) * MU_MI_SLICE });
+	}
+	if (status != MU_OK)
+		return status;
+	if (pages != header->used || (pages != 1 && i != header->entries))
+		return wrong(walk, segment, "another number of pages");
+	return MU_OK;
+}
+
+/* The mapped bytes at SEGMENT; a part of it may be inaccessible yet. */
+static size_t
+mapped(const struct mu_snapshot *snap, uintptr_t segment)
+{
+	const struct mu_mapping *mapping = mu_snapshot_mapping(snap, segment);
+	const struct mu_mapping *end = snap->mappings + snap->num_mappings;
+	uintptr_t at = segment;
+
+	for (; mapping != NULL && mapping < end && mapping->range.begin <= at &&
+	     mu_mapping_is_anonymous(mapping);
+	     mapping++)
+		at = mapping->range.end;
+	return at - segment;
+}
+
+static void
+read_header(
+    const struct mu_mi_layout *layout, const char *view, struct header *header)
+{
+	*header = (struct header) {
+		.abandoned = word(view, layout->segment_abandoned),
+		.used = word(view, layout->segment_used),
+		.slices = word(view, layout->segment_slices),
+		.info = word(view, layout->segment_info),
+		.entries = word(view, layout->segment_entries),
+		.thread = word(view, layout->segment_thread),
+	};
+}
+
+/* Read a segment, and set *NEXT to where the next one can be. */
+static enum mu_status
+read_segment(struct mu_mi_walk *walk, uintptr_t segment, uintptr_t *next)
+{
+	const struct mu_mi_layout *layout = walk->mi.layout;
+	size_t size = layout->slices + MU_MI_SLICES * layout->page_size;
+	const char *view = mu_snapshot_view(walk->snap, segment, size), *rule;
+	struct header header;
+	struct mu_range range;
+
+	*next = segment + MU_MI_SEGMENT;
+	if (view == NULL)
+		return wrong(walk, segment, "no whole header");
+	read_header(layout, view, &header);
+	rule = check_header(&header, mapped(walk->snap, segment));
+	if (rule != NULL)
+		return wrong(walk, segment, rule);
+	range = (struct mu_range) { segment,
+		segment + header.slices * MU_MI_SLICE };
+	if (!mu_ranges_add(&walk->owned, range))
+		return mu_mi_no_memory(walk);
+	if (header.used == 0)
+		return MU_OK;
+	if (range.end > *next)
+		*next = range.end;
+	if (!mu_arena_room(walk->memory, walk->segments, walk->num_segments,
+		walk->max_segments, 64))
+		return mu_mi_no_memory(walk);
+	walk->segments[walk->num_segments++] =
+	    (struct mu_mi_segment) { range, header.thread };
+	walk->overhead += header.info * MU_MI_SLICE;
+	return read_slices(walk, segment, view, &header);
+}
+
+static bool
+may_have(const struct mu_mapping *mapping)
+{
+	return mapping->inode == 0 && mapping->readable && mapping->writable &&
+	    mu_mapping_is_anonymous(mapping);
+}
+
+enum mu_status
+mu_mi_segments_read(struct mu_mi_walk *walk)
+{
+	const struct mu_mapping *mapping = walk->snap->mappings;
+	const struct mu_mapping *end = mapping + walk->snap->num_mappings;
+	uintptr_t at, mask = MU_MI_SEGMENT - 1, next = 0;
+	enum mu_status status = MU_OK;
+
+	for (; mapping < end; mapping++) {
+		if (!may_have(mapping) || mapping->range.begin > ~mask)
+			continue;
+		at = (mapping->range.begin + mask) & ~mask;
+		if (at < next)
+			at = (next + mask) & ~mask;
+		while (status == MU_OK && at >= mapping->range.begin &&
+		    at < mapping->range.end) {
+			next = at + MU_MI_SEGMENT;
+			if (mu_mi_is_segment(walk->snap, &walk->mi, at))
+				status = read_segment(walk, at, &next);
+			at = (next + mask) & ~mask;
+		}
+		if (status != MU_OK)
+			return status;
+	}
+	mu_ranges_seal(&walk->owned);
+	return MU_OK;
+}

@@ -1,0 +1,232 @@
+/*
+ * What is read of mimalloc in another process, beside what a shim between the
+ * program and mimalloc saw: block by block, with the sizes that mimalloc names.
+ * And each of its structures, damaged, must be refused.
+ */
+#include "heapwalk/heaps/mimalloc/heap.h"
+#include "heapwalk/heaps/mimalloc/mimalloc.h"
+#include "tests/support/heaps/shimmed.h"
+#include "tests/support/suite.h"
+
+static struct shimmed test = { .ops = &mu_heap_mimalloc, .inside = true };
+
+/* MIMALLOC names another build of it. */
+static const char *
+library(void)
+{
+	const char *given = getenv("MIMALLOC");
+	static const char *const paths[] = {
+		"/usr/lib/x86_64-linux-gnu/libmimalloc.so.2",
+		"/usr/lib64/libmimalloc.so.2"
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(paths) / sizeof(*paths); i++)
+		if (given == NULL && access(paths[i], R_OK) == 0)
+			given = paths[i];
+	return given;
+}
+
+/* Returns false, and says so, if there is no mimalloc. */
+static bool
+start(const char *threads, const char *rounds, const char *fork_word)
+{
+	test.library = library();
+	if (test.library == NULL) {
+		printf("SKIPPED: no libmimalloc.so.2\n");
+		return false;
+	}
+	shimmed_start(&test, threads, rounds, fork_word);
+	printf("mimalloc %s\n", test.version);
+	return true;
+}
+
+static void
+stop(void)
+{
+	shimmed_stop(&test);
+}
+
+static void
+must_be_right(void)
+{
+	shimmed_must_be_read(&test);
+	shimmed_must_agree(&test);
+	shimmed_end(&test);
+}
+
+static const struct {
+	const char *threads, *rounds;
+} churns[] = { { "1", "8000" }, { "2", "4000" }, { "8", "1000" },
+	{ "64", "120" } };
+
+TEST_LOOP(blocks_are_those_of_the_shim, 0, 4)
+{
+	if (start(churns[_i].threads, churns[_i].rounds, NULL))
+		must_be_right();
+}
+
+/* Options of mimalloc that change what its structures hold. */
+static const char *const options[] = { "EAGER_COMMIT", "PAGE_RESET",
+	"ABANDONED_PAGE_DECOMMIT", "ABANDONED_PAGE_RESET", "DECOMMIT_DELAY",
+	"PURGE_DELAY", "ALLOW_DECOMMIT", "RESERVE_OS_MEMORY",
+	"EAGER_COMMIT_DELAY", "ARENA_EAGER_COMMIT", "DISALLOW_ARENA_ALLOC",
+	"ABANDONED_RECLAIM_ON_FREE", "PURGE_DECOMMITS",
+	"TARGET_SEGMENTS_PER_THREAD" };
+
+/* Each is set to what it is not by default. */
+TEST_LOOP(with_options, 0, sizeof(options) / sizeof(*options))
+{
+	static const struct {
+		const char *name, *value;
+	} values[] = { { "EAGER_COMMIT", "0" }, { "DECOMMIT_DELAY", "0" },
+		{ "PURGE_DELAY", "0" }, { "ALLOW_DECOMMIT", "0" },
+		{ "RESERVE_OS_MEMORY", "200000" },
+		{ "EAGER_COMMIT_DELAY", "4" }, { "PURGE_DECOMMITS", "0" },
+		{ "TARGET_SEGMENTS_PER_THREAD", "2" } };
+	const char *value = "1";
+	char name[64];
+	size_t i;
+
+	for (i = 0; i < sizeof(values) / sizeof(*values); i++)
+		if (strcmp(values[i].name, options[_i]) == 0)
+			value = values[i].value;
+	snprintf(name, sizeof(name), "MIMALLOC_%s", options[_i]);
+	setenv(name, value, 1);
+	if (start("3", "300", NULL))
+		must_be_right();
+}
+
+/* A child has the pages of threads that it does not have. */
+TEST_LOOP(a_fork, 0, 2)
+{
+	if (start(_i == 0 ? "0" : "4", _i == 0 ? "8000" : "300", "fork"))
+		must_be_right();
+}
+
+/* Addresses of a page with used and free blocks, and of what it belongs to. */
+struct places {
+	const struct mu_mi_layout *layout;
+	uintptr_t heap, tld, page, segment, free;
+};
+
+static uintptr_t
+word_at(uintptr_t address)
+{
+	return shimmed_word(&test, address);
+}
+
+static void
+find_places(struct places *at)
+{
+	const struct mu_mimalloc *mi = test.member.state;
+	uintptr_t queue;
+	size_t i;
+
+	at->layout = mi->layout;
+	at->heap = mi->main;
+	at->tld = word_at(mi->main);
+	queue = at->heap + at->layout->queues;
+	for (i = 0; i < MU_MI_QUEUES; i++, queue += MU_MI_QUEUE_SIZE) {
+		at->page = word_at(queue);
+		at->segment = at->page & ~(uintptr_t)(MU_MI_SEGMENT - 1);
+		if (at->page == 0)
+			continue;
+		at->free = word_at(at->page + MU_MI_PAGE_FREE);
+		if (at->free != 0 &&
+		    (uint16_t)word_at(at->page + at->layout->used) != 0)
+			return;
+	}
+	ck_abort_msg("no page with used and free blocks");
+}
+
+/* A process whose heap is right, and what may be damaged of it. */
+static bool
+start_damaged(struct places *at)
+{
+	if (!start("0", "8000", NULL))
+		return false;
+	shimmed_must_be_read(&test);
+	find_places(at);
+	shimmed_end(&test);
+	return true;
+}
+
+TEST(damage_is_refused)
+{
+	struct places at;
+
+	if (!start_damaged(&at))
+		return;
+	const struct mu_mi_layout *layout = at.layout;
+	const struct shimmed_damage damages[] = {
+		{ at.page, 1 },                            /* slices */
+		{ at.page, 1ull << 40 },                   /* their offset */
+		{ at.page + MU_MI_PAGE_WORD, 1 << 16 },    /* capacity */
+		{ at.page + MU_MI_PAGE_WORD, 1ull << 32 }, /* reserved */
+		{ at.page + MU_MI_PAGE_FREE, 1 },
+		{ at.page + MU_MI_PAGE_FREE, 1ull << 40 },
+		{ at.page + layout->local_free, 64 },
+		{ at.page + layout->thread_free, 64 },
+		{ at.page + layout->used, 1 },
+		{ at.page + layout->heap, 64 },
+		{ at.free, 1 },
+		{ at.free, 1ull << 40 },
+		{ at.segment + layout->segment_used, 1 },
+		{ at.segment + layout->segment_abandoned, 1ull << 40 },
+		{ at.segment + layout->segment_cookie, 1 },
+		{ at.segment + layout->segment_slices, 1ull << 40 },
+		{ at.segment + layout->segment_slices, MU_MI_SLICES },
+		{ at.segment + layout->segment_info, 2 },
+		{ at.segment + layout->segment_entries, 1 },
+		{ at.segment + layout->segment_thread, 64 },
+		{ at.heap, 64 },
+		{ at.heap + layout->heap_pages, 1 },
+		{ at.heap + layout->heap_thread, 64 },
+		{ at.heap + layout->heap_cookie, 1 },
+		{ at.heap + layout->delayed_free, 64 },
+		{ at.tld + MU_MI_TLD_BACKING, 64 },
+		{ at.tld + MU_MI_TLD_SEGMENTS, 1 },
+	};
+	shimmed_must_be_refused(
+	    &test, damages, sizeof(damages) / sizeof(*damages));
+	must_be_right();
+}
+
+/* A list of freed blocks that returns to where it was. */
+TEST(a_list_without_end_is_refused)
+{
+	struct places at;
+
+	if (!start_damaged(&at))
+		return;
+	const struct shimmed_damage damage = { at.free,
+		word_at(at.free) ^ at.free };
+	shimmed_must_be_refused(&test, &damage, 1);
+}
+
+/* Any words, and what others hold: whatever is read of that, it ends. */
+TEST(any_damage)
+{
+	size_t count = suite_rounds("TESTS_PASSES", 20);
+	struct places at;
+
+	if (!start_damaged(&at))
+		return;
+	const struct mu_mi_layout *layout = at.layout;
+	const struct mu_range ranges[] = {
+		{ at.segment, at.segment + layout->slices },
+		{ at.segment,
+		    at.segment + layout->slices + 16 * layout->page_size },
+		{ at.page, at.page + layout->page_size },
+		{ at.heap, at.heap + layout->queues },
+		{ at.heap, at.heap + 512 },
+		{ at.tld, at.tld + MU_MI_TLD_SEGMENTS + 8 },
+		{ at.free & ~(uintptr_t)0xfff, (at.free | 0xfff) + 1 },
+	};
+	shimmed_damage_any(
+	    &test, ranges, sizeof(ranges) / sizeof(*ranges), count);
+	must_be_right();
+}
+
+SUITE(.teardown = stop);
