@@ -35,19 +35,49 @@ columns_of(const struct mu_fold *fold, size_t at, bool *escape)
 	return ((unsigned char)byte & 0xc0) != 0x80;
 }
 
+static bool
+is_of_name(char byte)
+{
+	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+	    (byte >= '0' && byte <= '9') || byte == '_';
+}
+
+/*
+ * Where the arguments of a template end that begin at AT, as in "map<int,
+ * Session>"; AT: there are none.
+ */
+static size_t
+end_of_arguments(const struct mu_fold *fold, size_t at)
+{
+	size_t i, depth = 0;
+
+	if (at == 0 || fold->line[at] != '<' || !is_of_name(fold->line[at - 1]))
+		return at;
+	for (i = at; i < fold->length; i++) {
+		if (fold->line[i] == '<')
+			depth++;
+		else if (fold->line[i] == '>' && fold->line[i - 1] != '-' &&
+		    --depth == 0)
+			return i;
+	}
+	return at;
+}
+
 /*
  * Where the part of the line from BEGIN ends that fits in ROOM columns: before
  * a blank, or, without one, where the first word ends. A word stays whole, so
- * that it can be copied.
+ * that it can be copied; so does a name with the arguments of its template.
  */
 static size_t
 end_of_part(const struct mu_fold *fold, size_t begin, size_t room)
 {
-	size_t i, columns = 0, end = 0;
+	size_t i, columns = 0, end = 0, whole = begin;
 	bool escape = false, word = false;
 
 	for (i = begin; i < fold->length; i++) {
-		if (fold->line[i] == ' ' && word)
+		if (i >= whole)
+			whole = end_of_arguments(fold, i);
+		if (fold->line[i] == ' ' && word && i >= whole)
 			end = i;
 		columns += columns_of(fold, i, &escape);
 		if (end > 0 && columns > room)

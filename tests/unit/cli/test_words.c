@@ -237,6 +237,15 @@ TEST(words_stay_whole)
 {
 	ck_assert_str_eq(folded("in /usr/lib/x86_64-linux-gnu/libc.so.6\n", 20),
 	    "in\n    /usr/lib/x86_64-linux-gnu/libc.so.6\n");
+	/* The arguments of a template belong to its name. */
+	ck_assert_str_eq(folded("one map<int, Session> two\n", 12),
+	    "one\n    map<int, Session>\n    two\n");
+	ck_assert_str_eq(folded("a map<int, list<T*, 3> > b\n", 12),
+	    "a\n    map<int, list<T*, 3> >\n    b\n");
+	ck_assert_str_eq(folded("one operator< two three\n", 12),
+	    "one\n    operator<\n    two\n    three\n");
+	ck_assert_str_eq(folded("one <two three> four\n", 12),
+	    "one <two\n    three>\n    four\n");
 	ck_assert_str_eq(folded("\x1b[1ma line of twenty col\x1b[0m\n", 20),
 	    "\x1b[1ma line of twenty col\x1b[0m\n");
 	ck_assert_str_eq(folded("10 \xc3\x97 text in 20 cols\n", 20),
