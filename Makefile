@@ -51,7 +51,7 @@ SRC_SYMBOLIZE := $(call in,lib/symbolize)
 # What recorders wrote becomes text or HTML.
 SRC_VIEW := $(call in,lib/view)
 # What holds the heap.
-SRC_EXPLAIN := $(call in,heapwalk/explain lib/explain)
+SRC_EXPLAIN := $(call in,heapwalk/explain lib/python lib/explain)
 # The text of leaks, of the library and of the command.
 SRC_TEXT := $(addprefix lib/,term/names.c term/safe_text.c term/out.c \
 	writers/leaks_text.c writers/frame_line.c)

@@ -7,7 +7,7 @@
 #ifndef HEAPWALK_SUBJECT_SAVED_H
 #define HEAPWALK_SUBJECT_SAVED_H
 
-#include <stdbool.h>
+#include "heapwalk/subject/snapshot.h"
 
 struct mu_blocks;     /* heapwalk/heaps/blocks.h: not sealed */
 struct mu_heap_usage; /* heapwalk/heaps/usage.h: not completed */
@@ -23,5 +23,12 @@ struct mu_saved {
 	const struct mu_owners *owners;
 	const struct mu_recorder *recorder; /* NULL: there was none */
 };
+
+/* True for a saved look that has no more than pointers. */
+static inline bool
+mu_snapshot_lacks_numbers(const struct mu_snapshot *snap)
+{
+	return snap->saved != NULL && !snap->saved->contents;
+}
 
 #endif

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "heapwalk/explain/keyed.h"
 #include "lib/explain/holdings.h"
-#include "lib/explain/keyed.h"
 #include "mu/hash.h"
 #include "mu/sort.h"
 

@@ -5,7 +5,7 @@
 #ifndef LIB_EXPLAIN_DECLARED_TYPES_H
 #define LIB_EXPLAIN_DECLARED_TYPES_H
 
-#include "lib/explain/keyed.h"
+#include "heapwalk/explain/keyed.h"
 #include "lib/explain/places.h"
 
 struct mu_declared_slot {

@@ -4,9 +4,9 @@
  */
 #include <string.h>
 
+#include "heapwalk/explain/keyed.h"
 #include "heapwalk/recorded/recorded.h"
 #include "lib/explain/explaining.h"
-#include "lib/explain/keyed.h"
 #include "lib/explain/stale.h"
 #include "lib/explain/text_length.h"
 #include "mu/hash.h"

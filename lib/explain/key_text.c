@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heapwalk/subject/saved.h"
+
 #define SHOWN ((size_t)48) /* characters of a text */
 #define PART_SIZE (SHOWN + 8)
 

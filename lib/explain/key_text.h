@@ -2,7 +2,6 @@
 #ifndef LIB_EXPLAIN_KEY_TEXT_H
 #define LIB_EXPLAIN_KEY_TEXT_H
 
-#include "heapwalk/subject/saved.h"
 #include "heapwalk/subject/snapshot.h"
 #include "lib/types/declared.h"
 
@@ -14,12 +13,5 @@
 void mu_key_text(const struct mu_snapshot *snap,
     const struct mu_declared *declared, uintptr_t address, char *text,
     size_t size);
-
-/* True for a saved look that has no more than pointers. */
-static inline bool
-mu_snapshot_lacks_numbers(const struct mu_snapshot *snap)
-{
-	return snap->saved != NULL && !snap->saved->contents;
-}
 
 #endif

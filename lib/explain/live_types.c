@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heapwalk/explain/keyed.h"
 #include "heapwalk/heaps/blocks_reading.h"
-#include "lib/explain/keyed.h"
 #include "lib/explain/python_edges.h"
 #include "lib/explain/shapes.h"
 #include "lib/explain/text_length.h"

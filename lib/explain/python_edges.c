@@ -5,6 +5,7 @@
 #include "heapwalk/explain/edges.h"
 #include "heapwalk/graph/references.h"
 #include "heapwalk/mark/integers.h"
+#include "lib/python/class.h"
 #include "lib/types/python_keys.h"
 
 #define WORD sizeof(uintptr_t)
@@ -15,7 +16,6 @@
 
 /* Words of PyTupleObject in Include/cpython/tupleobject.h. */
 #define TUPLE_COUNT MU_PYTHON_LENGTH
-#define TUPLE_ITEMS 3
 
 #define WEAK_OBJECT 2 /* the word of PyWeakReference */
 #define ADDED_MAX 3   /* words: malloc splits off no less than 32 bytes */
@@ -34,29 +34,13 @@ struct cutting {
 	const struct mu_block *plain; /* the one whose edges may be chance */
 };
 
-static bool
-read_class(const struct mu_snapshot *snap, uintptr_t address,
-    struct mu_python_class *class)
-{
-	const void *view;
-
-	if (address == 0 || address % WORD != 0)
-		return false;
-	view = mu_snapshot_peek(snap, address, sizeof(*class), class);
-	if (view == NULL)
-		return false;
-	if (view != class)
-		memcpy(class, view, sizeof(*class));
-	return mu_python_class_ready(class);
-}
-
 bool
 mu_python_class_find(
     const struct mu_snapshot *snap, uintptr_t address, size_t before)
 {
 	struct mu_python_class class;
 
-	return read_class(snap, address, &class) &&
+	return mu_python_class_read(snap, address, &class) &&
 	    mu_python_class_before(&class) == before;
 }
 
@@ -115,17 +99,18 @@ references_end(const struct mu_explaining *explaining,
     const struct mu_block *block, const char *name, size_t at)
 {
 	size_t room = mu_range_size(block->range) / WORD - at;
-	uintptr_t object[TUPLE_ITEMS];
+	uintptr_t object[MU_PYTHON_ITEMS];
 	struct mu_python_class class;
 
-	if (room < TUPLE_ITEMS)
+	if (room < MU_PYTHON_ITEMS)
 		return 0;
 	memcpy(object, block->view + at * WORD, sizeof(object));
 	if (strcmp(name, "tuple") == 0)
-		return object[TUPLE_COUNT] > room - TUPLE_ITEMS
+		return object[TUPLE_COUNT] > room - MU_PYTHON_ITEMS
 		    ? room
-		    : TUPLE_ITEMS + object[TUPLE_COUNT];
-	if (!read_class(explaining->snap, object[MU_PYTHON_CLASS], &class) ||
+		    : MU_PYTHON_ITEMS + object[TUPLE_COUNT];
+	if (!mu_python_class_read(
+		explaining->snap, object[MU_PYTHON_CLASS], &class) ||
 	    class.basicsize > room * WORD)
 		return 0;
 	if (strcmp(name, "code") == 0)

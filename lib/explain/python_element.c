@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/explain/key_text.h"
+#include "lib/python/class.h"
+#include "lib/python/key.h"
 #include "lib/types/python_keys.h"
 #include "lib/types/python_object.h"
 
 #define WORD sizeof(uintptr_t)
-#define TEXT_SHOWN ((size_t)40)
 #define CLASS_MORE ((size_t)1 << 10) /* bytes of a class with its pointers */
 
 /* The table of a dictionary at ADDRESS, which is the begin of a block. */
@@ -23,59 +23,24 @@ read_keys(const struct mu_explaining *explaining, uintptr_t address,
 	    mu_python_keys_read(block.view, mu_range_size(block.range), keys);
 }
 
+/* Write the key at ADDRESS, an object, or the name of an attribute. */
 static bool
-read_class(const struct mu_snapshot *snap, uintptr_t address,
-    struct mu_python_class *class)
-{
-	const void *view =
-	    mu_snapshot_peek(snap, address, sizeof(*class), class);
-
-	if (view != NULL && view != class)
-		memcpy(class, view, sizeof(*class));
-	return view != NULL && mu_python_class_ready(class);
-}
-
-/* Write the key at ADDRESS, an object; QUOTED: with the signs of a text. */
-static bool
-write_key(const struct mu_snapshot *snap, uintptr_t address, bool quoted,
+write_key(const struct mu_snapshot *snap, uintptr_t address, bool element,
     char name[MU_PYTHON_ELEMENT])
 {
-	struct mu_python_class class;
-	struct mu_python_key key;
-	char text[TEXT_SHOWN];
-	const void *view;
-	uintptr_t type;
-	size_t shown;
+	char key[MU_PYTHON_KEY];
 
-	if (mu_snapshot_lacks_numbers(snap) ||
-	    !mu_snapshot_word(snap, address + WORD, &type) ||
-	    !read_class(snap, type, &class))
+	if (element ? !mu_python_key_text(snap, address, key)
+		    : !mu_python_attribute_text(snap, address, key))
 		return false;
-	view = mu_snapshot_view(snap, address, MU_PYTHON_KEY_HEAD);
-	if (view == NULL || !mu_python_key_read(&class, view, &key))
-		return false;
-	if (key.is_number) {
-		if (quoted)
-			snprintf(name, MU_PYTHON_ELEMENT, "[%lld]",
-			    (long long)key.number);
-		return quoted;
-	}
-	shown = key.length < sizeof(text) ? key.length : sizeof(text);
-	view = mu_snapshot_view(snap, address + key.letters, shown);
-	if (view == NULL || memchr(view, '\0', shown) != NULL)
-		return false;
-	snprintf(name, MU_PYTHON_ELEMENT, quoted ? "[\"%.*s%s]" : ".%.*s%s",
-	    (int)shown, (const char *)view,
-	    shown < key.length ? "..."
-		: quoted       ? "\""
-			       : "");
+	snprintf(name, MU_PYTHON_ELEMENT, element ? "[%s]" : ".%s", key);
 	return true;
 }
 
 /* Write the key of entry INDEX of the table at ADDRESS. */
 static bool
 write_entry(const struct mu_snapshot *snap, uintptr_t address,
-    const struct mu_python_keys *keys, size_t index, bool quoted,
+    const struct mu_python_keys *keys, size_t index, bool element,
     char name[MU_PYTHON_ELEMENT])
 {
 	uintptr_t key;
@@ -84,7 +49,7 @@ write_entry(const struct mu_snapshot *snap, uintptr_t address,
 	    mu_snapshot_word(snap,
 		address + keys->first + index * keys->stride + keys->key,
 		&key) &&
-	    write_key(snap, key, quoted, name);
+	    write_key(snap, key, element, name);
 }
 
 /* The names of the attributes of the objects of a class. */
@@ -145,7 +110,7 @@ mu_python_attribute_name(const struct mu_explaining *explaining,
 	    step->kind != MU_STEP_BLOCK || !step->points ||
 	    !mu_snapshot_word(explaining->snap,
 		step->address + step->object + WORD, &address) ||
-	    !read_class(explaining->snap, address, &class))
+	    !mu_python_class_read(explaining->snap, address, &class))
 		return false;
 	values = mu_python_class_values(&class);
 	return values > 0 && step->offset >= step->object + values &&

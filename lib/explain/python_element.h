@@ -9,12 +9,12 @@
 
 #include "lib/explain/explaining.h"
 
-#define MU_PYTHON_ELEMENT 64 /* bytes, with the end */
+#define MU_PYTHON_ELEMENT 96 /* bytes, with the end */
 
 /*
  * Write what the pointer of STEP, a part of the object BEFORE, is an element
- * of: "[\"alice\"]", "[7]", ".orders". Returns false if that is not known, as
- * for keys that are neither ASCII nor small numbers.
+ * of: "[\"alice\"]", "[7]", "[(\"a\", 1)]", ".orders" (lib/python/key.h).
+ * Returns false if that is not known.
  */
 bool mu_python_element_name(const struct mu_explaining *explaining,
     const struct mu_step *before, const struct mu_step *step,

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "lib/explain/keyed.h"
+#include "heapwalk/explain/keyed.h"
 #include "lib/explain/python_edges.h"
 #include "lib/types/python_keys.h"
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heapwalk/explain/keyed.h"
 #include "heapwalk/recorded/recorded.h"
 #include "lib/explain/explaining.h"
-#include "lib/explain/keyed.h"
 #include "mu/sort.h"
 
 #define STACKS_SHOWN ((size_t)100)

@@ -25,7 +25,7 @@ struct old_head {
 };
 
 static bool
-read_head(const struct head *head, size_t size, struct mu_python_keys *keys)
+read_head(const struct head *head, struct mu_python_keys *keys, uint64_t *bytes)
 {
 	uint64_t entries;
 
@@ -46,14 +46,14 @@ read_head(const struct head *head, size_t size, struct mu_python_keys *keys)
 		.key = head->kind == GENERAL ? WORD : 0,
 		.count = head->count,
 	};
-	return mu_declared_fits(
-	    keys->first + (size_t)entries * keys->stride, size);
+	*bytes = keys->first + entries * keys->stride;
+	return true;
 }
 
-/* Indices have one byte each, or as many more as their number needs. */
+/* Indices have 1, 2, 4 or 8 bytes each, as the size of the table needs. */
 static bool
 read_old_head(
-    const struct old_head *head, size_t size, struct mu_python_keys *keys)
+    const struct old_head *head, struct mu_python_keys *keys, uint64_t *bytes)
 {
 	uint64_t entries = head->size * 2 / 3, index = 1;
 
@@ -62,8 +62,7 @@ read_old_head(
 	    (head->size & (head->size - 1)) != 0 || head->lookup == 0 ||
 	    head->count > entries || head->usable != entries - head->count)
 		return false;
-	while (index < WORD &&
-	    head->size > (uint64_t)1 << (8 * index - (index > 1)))
+	while (index < WORD && head->size >> (8 * index) != 0)
 		index *= 2;
 	*keys = (struct mu_python_keys) {
 		.uses = head->uses,
@@ -72,19 +71,29 @@ read_old_head(
 		.key = WORD,
 		.count = head->count,
 	};
-	return mu_declared_fits(
-	    keys->first + (size_t)entries * keys->stride, size);
+	*bytes = keys->first + entries * keys->stride;
+	return true;
+}
+
+bool
+mu_python_keys_head(
+    const void *view, struct mu_python_keys *keys, uint64_t *bytes)
+{
+	struct old_head old;
+	struct head head;
+
+	memcpy(&head, view, sizeof(head));
+	memcpy(&old, view, sizeof(old));
+	return read_head(&head, keys, bytes) ||
+	    read_old_head(&old, keys, bytes);
 }
 
 bool
 mu_python_keys_read(const void *view, size_t size, struct mu_python_keys *keys)
 {
-	struct old_head old;
-	struct head head;
+	uint64_t bytes;
 
-	if (size < sizeof(old))
-		return false;
-	memcpy(&head, view, sizeof(head));
-	memcpy(&old, view, sizeof(old));
-	return read_head(&head, size, keys) || read_old_head(&old, size, keys);
+	return size >= MU_PYTHON_KEYS_HEAD &&
+	    mu_python_keys_head(view, keys, &bytes) &&
+	    mu_declared_fits(bytes, size);
 }

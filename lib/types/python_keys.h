@@ -22,6 +22,14 @@ struct mu_python_keys {
 };
 
 /*
+ * Read the MU_PYTHON_KEYS_HEAD bytes at VIEW with which a table begins, and how
+ * many BYTES it has. Returns false unless all numbers agree with each other.
+ * Pure.
+ */
+bool mu_python_keys_head(
+    const void *view, struct mu_python_keys *keys, uint64_t *bytes);
+
+/*
  * Read the table in a block with SIZE usable bytes at VIEW. Returns false
  * unless all of its numbers agree with each other and with SIZE. Pure.
  */

@@ -15,6 +15,7 @@
 #define FLAG_TYPE_SUBCLASS ((uintptr_t)1 << 31)
 
 #define FLAG_NUMBER_SUBCLASS ((uintptr_t)1 << 24)
+#define FLAG_TUPLE_SUBCLASS ((uintptr_t)1 << 26)
 #define FLAG_TEXT_SUBCLASS ((uintptr_t)1 << 28)
 
 /*
@@ -23,7 +24,6 @@
  */
 #define NUMBER_SIZE 2 /* words from the object */
 #define NUMBER_DIGIT 3
-#define ONE_OLD 1
 #define ONE_NEW 8
 #define BELOW_NEW 2
 
@@ -207,38 +207,102 @@ mu_python_is_plain(const char *name, const void *view, size_t room)
 	    is_compact_text(object, room);
 }
 
+/* A digit has 30 bits. */
 static bool
 read_number(const uintptr_t *object, struct mu_python_key *key)
 {
-	uintptr_t size = object[NUMBER_SIZE];
-	int64_t digit = (int64_t)(uint32_t)object[NUMBER_DIGIT];
+	intptr_t size = (intptr_t)object[NUMBER_SIZE];
+	uint64_t digits = object[NUMBER_DIGIT], low = (uint32_t)digits;
+	uintptr_t count;
+	bool below = size < 0;
 
-	key->is_number = true;
-	key->number = digit;
-	if (size == (uintptr_t)-ONE_OLD || size == (ONE_NEW | BELOW_NEW))
-		key->number = -digit;
-	return size == 0 || size == ONE_OLD || size == ONE_NEW ||
-	    key->number < 0;
+	if (size >= ONE_NEW) {
+		below = (size & BELOW_NEW) != 0;
+		count = (uintptr_t)size / ONE_NEW;
+	} else {
+		count = below ? -(uintptr_t)size : (uintptr_t)size;
+	}
+	key->kind = MU_PYTHON_KEY_NUMBER;
+	if (count > 1)
+		low |= digits >> 32 << 30;
+	key->number = below ? -(int64_t)low : (int64_t)low;
+	/* Until 3.11 a number of two digits has 2, since 3.12 0 has 1. */
+	return count <= 2;
+}
+
+/* True if WORD may be the first letters of a text with LENGTH letters of ASCII,
+ * none of which is NUL. */
+static bool
+is_ascii(uintptr_t word, size_t length)
+{
+	size_t i;
+
+	for (i = 0; i < WORD && i < length; i++, word >>= 8)
+		if ((word & 0xff) == 0 || (word & 0x80) != 0)
+			return false;
+	return length >= WORD || (word & 0xff) == 0;
+}
+
+/*
+ * Where the letters of the compact text at ADDRESS begin. Until 3.11 word 5 is
+ * a pointer, mostly 0, before the letters of one that is ASCII. In others words
+ * 5 to 8 are until 3.11 a pointer to the same letters or 0, the length and
+ * address as UTF-8, and a length; since 3.12 only the middle ones are there,
+ * and then the first letters, which are not 0.
+ */
+static size_t
+find_letters(const uintptr_t *object, uintptr_t address, bool ascii)
+{
+	const uintptr_t *more = object + TEXT_STATE + 1;
+
+	if (ascii)
+		return is_ascii(more[0], object[TEXT_LENGTH]) ? ASCII_NEW
+							      : ASCII_OLD;
+	if (more[0] == address + WIDE_OLD)
+		return WIDE_OLD;
+	if (more[0] != 0)
+		return WIDE_NEW;
+	return more[1] == 0 && more[2] != 0 ? WIDE_NEW : WIDE_OLD;
+}
+
+size_t
+mu_python_text_bytes(
+    uintptr_t address, const uintptr_t words[MU_PYTHON_KEY_WORDS])
+{
+	uint32_t state = (uint32_t)words[TEXT_STATE];
+	size_t length = words[TEXT_LENGTH], letter = state >> 2 & 7;
+
+	return (state & TEXT_COMPACT) == 0 || length > INT32_MAX
+	    ? 0
+	    : find_letters(words, address, (state & TEXT_ASCII) != 0) +
+		(length + 1) * letter;
 }
 
 bool
-mu_python_key_read(const struct mu_python_class *class, const void *head,
-    struct mu_python_key *key)
+mu_python_key_read(const struct mu_python_class *class, uintptr_t address,
+    const uintptr_t words[MU_PYTHON_KEY_WORDS], struct mu_python_key *key)
 {
-	uintptr_t object[MU_PYTHON_KEY_HEAD / WORD];
+	uint32_t state = (uint32_t)words[TEXT_STATE];
 
-	memcpy(object, head, sizeof(object));
-	*key = (struct mu_python_key) { .length = object[TEXT_LENGTH] };
+	*key = (struct mu_python_key) {
+		.length = words[MU_PYTHON_LENGTH],
+		.letter = state >> 2 & 7,
+	};
 	if (!mu_python_class_ready(class))
 		return false;
 	if ((class->flags & FLAG_NUMBER_SUBCLASS) != 0)
-		return read_number(object, key);
-	/* What was the pointer is 0 in a text of ASCII letters. */
-	key->letters = object[ASCII_NEW / WORD] == 0 ? ASCII_OLD : ASCII_NEW;
+		return read_number(words, key);
+	if (key->length > INT32_MAX)
+		return false;
+	key->kind = MU_PYTHON_KEY_TUPLE;
+	key->at = MU_PYTHON_ITEMS * WORD;
+	if ((class->flags & FLAG_TUPLE_SUBCLASS) != 0)
+		return true;
+	key->kind = MU_PYTHON_KEY_TEXT;
+	key->at = find_letters(words, address, (state & TEXT_ASCII) != 0);
 	return (class->flags & FLAG_TEXT_SUBCLASS) != 0 &&
-	    (object[TEXT_STATE] & TEXT_COMPACT) != 0 &&
-	    (object[TEXT_STATE] & TEXT_ASCII) != 0 && key->length > 0 &&
-	    key->length < INT32_MAX;
+	    (state & TEXT_COMPACT) != 0 && key->length > 0 &&
+	    (key->letter == 1 || key->letter == 2 || key->letter == 4);
 }
 
 /* True if an object of CLASS may be at OBJECT, in COUNT words and ROOM bytes.

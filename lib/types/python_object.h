@@ -17,6 +17,7 @@
 /* Words of an object: of a tuple its items; of a text its letters, its kind. */
 #define MU_PYTHON_CLASS 1
 #define MU_PYTHON_LENGTH 2
+#define MU_PYTHON_ITEMS 3
 #define MU_PYTHON_KEYS 4   /* of a dict: its table */
 #define MU_PYTHON_VALUES 5 /* its values, if these are not in the table */
 #define MU_PYTHON_TEXT_STATE 4
@@ -49,20 +50,36 @@ bool mu_python_is_plain(const char *name, const void *view, size_t room);
  */
 size_t mu_python_class_values(const struct mu_python_class *class);
 
-#define MU_PYTHON_KEY_HEAD 48 /* bytes of an object, for this */
+#define MU_PYTHON_KEY_WORDS 9 /* of an object, for this */
+
+enum mu_python_key_kind {
+	MU_PYTHON_KEY_NUMBER,
+	MU_PYTHON_KEY_TEXT,
+	MU_PYTHON_KEY_TUPLE
+};
 
 struct mu_python_key {
-	bool is_number;
+	enum mu_python_key_kind kind;
 	int64_t number;
-	size_t letters, length; /* of a text: where they are, in bytes */
+	size_t at;     /* bytes from the object to its letters or items */
+	size_t length; /* how many */
+	size_t letter; /* bytes of a letter: 1, 2, 4 */
 };
 
 /*
- * What the object of CLASS at HEAD is as a key: a text of ASCII letters, or a
- * number of one digit of CPython's. Returns false if it is none of these. Pure.
+ * What the object of CLASS at ADDRESS with these WORDS is as a key: a text
+ * whose letters are behind it, a number of at most two digits of CPython's, a
+ * tuple. Returns false if it is none of these. Pure.
  */
-bool mu_python_key_read(const struct mu_python_class *class, const void *head,
-    struct mu_python_key *key);
+bool mu_python_key_read(const struct mu_python_class *class, uintptr_t address,
+    const uintptr_t words[MU_PYTHON_KEY_WORDS], struct mu_python_key *key);
+
+/*
+ * Bytes of the text at ADDRESS with its letters; 0: they are not behind it.
+ * Pure.
+ */
+size_t mu_python_text_bytes(
+    uintptr_t address, const uintptr_t words[MU_PYTHON_KEY_WORDS]);
 
 /* True if NAME is one or several identifiers with dots between them. Pure. */
 bool mu_python_is_name(const char *name);

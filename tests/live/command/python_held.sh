@@ -81,6 +81,12 @@ def keep():
     for name in "plain", "dicted", "many":
         print(name, hex(id(kept[name].data)))
     print("table", hex(id(kept["table"]["data"])))
+    kept["keys"] = {
+        key: ["data"] for key in (
+            ("a", (1, "b"), 1.5), "na\u00efve", "\u65e5\u672c", "a\"\n\x1b",
+            "\U0001f600\u202e", 2**40, -(2**40))}
+    for number, data in enumerate(kept["keys"].values()):
+        print("key%d" % number, hex(id(data)))
 
 
 registry = hold()
@@ -128,6 +134,15 @@ check_python() {
 		    -p "$pid" >"$work/text" 2>"$err"
 		like "$work/text" \
 		    " → dict\[\"kept\"\] → dict\[\"${kept%% *}\"\] → ${kept#* } → list\$"
+	done
+	number=0
+	for key in '("a", (1, "b"), ?)' '"naïve"' '"日本"' '"a\"\n\x1b"' \
+		'"😀\u202e"' 1099511627776 -1099511627776; do
+		name="$1, the path by the key $key"
+		"$command" -q --why="$(word key$number)" --max-pause=20s \
+		    -p "$pid" >"$work/text" 2>"$err"
+		has "$work/text" " → dict[\"keys\"] → dict[$key] → list"
+		number=$((number + 1))
 	done
 	name="$1, what a generator that waits holds"
 	"$command" -q --why="$(word waiting)" --max-pause=20s -p "$pid" \

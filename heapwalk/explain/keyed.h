@@ -4,8 +4,8 @@
  *
  * Runs in: the command.
  */
-#ifndef LIB_EXPLAIN_KEYED_H
-#define LIB_EXPLAIN_KEYED_H
+#ifndef HEAPWALK_EXPLAIN_KEYED_H
+#define HEAPWALK_EXPLAIN_KEYED_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "lib/explain/keyed.h"
+#include "heapwalk/explain/keyed.h"
 
 #include <string.h>
 
