@@ -14,6 +14,7 @@
 #define NAME_SIZE 160         /* bytes of a path */
 #define LEAST 8               /* elements; fewer are no collection */
 #define HOLDINGS ((size_t)32) /* words that hold what has no path */
+#define PYTHON ((size_t)128)  /* containers of CPython */
 
 _Static_assert(PATHS < UINT16_MAX, "path of a block");
 
@@ -367,12 +368,13 @@ take_paths(struct collecting *collecting)
 	struct mu_explained *out = collecting->explaining->out;
 	struct mu_collection *all;
 	char name[NAME_SIZE];
+	struct mu_python_held python;
 	enum mu_status status;
 	size_t count = 0;
 	uint32_t i;
 
-	all = mu_arena_alloc(
-	    &out->arena, collecting->num_paths + HOLDINGS, sizeof(*all));
+	all = mu_arena_alloc(&out->arena,
+	    collecting->num_paths + PYTHON + HOLDINGS, sizeof(*all));
 	if (all == NULL)
 		return MU_ERR_NO_MEMORY;
 	add_up(collecting, all);
@@ -385,12 +387,16 @@ take_paths(struct collecting *collecting)
 		if (all[count++].name == NULL)
 			return MU_ERR_NO_MEMORY;
 	}
-	status = mu_holdings_add(collecting->explaining, collecting->of, all,
-	    &count, count + HOLDINGS);
+	status = mu_python_paths_add(
+	    collecting->explaining, all, &count, count + PYTHON, &python);
+	if (status != MU_OK)
+		return status;
+	status = mu_holdings_add(collecting->explaining, collecting->of,
+	    &python, all, &count, count + HOLDINGS);
 	if (count > 0)
 		mu_sort(all, count, sizeof(*all), compare);
 	out->collections = all;
-	out->num_collections = count < SHOWN ? count : SHOWN;
+	out->num_collections = count < SHOWN + PYTHON ? count : SHOWN + PYTHON;
 	return status;
 }
 

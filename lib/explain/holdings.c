@@ -16,6 +16,7 @@ struct holding {
 struct finding {
 	struct mu_explaining *explaining;
 	const uint16_t *of;
+	const struct mu_python_held *python;
 	uint32_t *roots;          /* by node: index of a word, or MU_NO_NODE */
 	struct holding *holdings; /* by word */
 	size_t bytes;             /* of all blocks without a path */
@@ -120,6 +121,16 @@ name_word(struct mu_explaining *explaining, const struct mu_held_word *word,
 	return name[0] != '\0';
 }
 
+/* True if CPython's modules hold, by their names, most of what word INDEX does.
+ */
+static bool
+is_in_modules(const struct finding *finding, size_t index)
+{
+	return mu_range_has(finding->python->variables,
+		   finding->explaining->held.words[index].address) &&
+	    finding->holdings[index].bytes / 2 <= finding->python->bytes;
+}
+
 /* The word that holds the most of those that were not taken. */
 static struct holding *
 next_holding(struct finding *finding, size_t *index)
@@ -130,7 +141,8 @@ next_holding(struct finding *finding, size_t *index)
 	for (i = 0; i < finding->explaining->held.count; i++) {
 		holding = &finding->holdings[i];
 		if (holding->blocks >= LEAST &&
-		    (best == NULL || holding->bytes > best->bytes)) {
+		    (best == NULL || holding->bytes > best->bytes) &&
+		    !is_in_modules(finding, i)) {
 			best = holding;
 			*index = i;
 		}
@@ -164,9 +176,12 @@ add_holding(struct finding *finding, const struct holding *holding,
 
 enum mu_status
 mu_holdings_add(struct mu_explaining *explaining, const uint16_t *of,
-    struct mu_collection *all, size_t *count, size_t most)
+    const struct mu_python_held *python, struct mu_collection *all,
+    size_t *count, size_t most)
 {
-	struct finding finding = { .explaining = explaining, .of = of };
+	struct finding finding = {
+		.explaining = explaining, .of = of, .python = python
+	};
 	const struct mu_blocks *blocks = explaining->graph->blocks;
 	size_t index = 0, declared = *count, tries;
 	struct holding *holding;

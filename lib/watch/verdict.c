@@ -44,19 +44,33 @@ add_growing(
 	    compare_growing);
 }
 
-/* False if there are not ever more elements: then they get larger. */
+/*
+ * What LINE gained, if it grows. What is HELD grows if there are ever more
+ * elements, else they get larger; its bytes may come in steps, as of a table
+ * that doubles, which no order proves.
+ */
 static bool
-find_elements(const struct mu_series *series, const struct mu_series_line *line,
-    double *per_hour)
+judge_line(const struct mu_series *series, const struct mu_series_line *line,
+    const struct mu_growth_rule *rule, struct mu_watch_growing *growing,
+    struct mu_growth *growth)
 {
-	const struct mu_growth_rule rule = {
-		.certain = MU_GROWTH_ONE, .least = 1, .curve = true
+	const struct mu_growth_rule more = {
+		.certain = rule->certain, .least = 1, .curve = true
 	};
-	const struct mu_growth growth = mu_growth_judge(
-	    line->blocks, series->times_ns, series->count, &rule);
+	struct mu_growth elements;
 
-	*per_hour = growth.per_hour;
-	return growth.grows;
+	*growth = mu_growth_judge(
+	    line->values, series->times_ns, series->count, rule);
+	growing->kind = line->kind;
+	growing->gained = growth->gained;
+	growing->per_hour = growth->per_hour;
+	if (line->kind != MU_WATCH_HELD)
+		return growth->grows;
+	elements = mu_growth_judge(
+	    line->blocks, series->times_ns, series->count, &more);
+	growing->elements_per_hour = elements.per_hour;
+	return elements.grows && growth->per_hour > 0 &&
+	    growth->gained >= rule->least;
 }
 
 /* True if PATH leads to what HOLDER has. */
@@ -65,7 +79,8 @@ is_behind(const char *path, const char *holder)
 {
 	size_t length = strlen(holder);
 
-	return strncmp(path, holder, length) == 0 && path[length] == '.';
+	return strncmp(path, holder, length) == 0 &&
+	    (path[length] == '.' || path[length] == '[');
 }
 
 /* What an element has grows with the number of elements: it is left out. */
@@ -86,6 +101,17 @@ drop_behind(struct mu_watch_result *result)
 			result->growing[kept++] = all[i];
 	}
 	result->num_growing = kept;
+}
+
+/* Live bytes and those outside of the heap. */
+static void
+add_outside(const struct mu_series *series, uint64_t all[MU_SERIES_LOOKS])
+{
+	size_t i;
+
+	for (i = 0; i < series->count; i++)
+		all[i] = series->totals[MU_HEAP_LIVE][i] +
+		    series->totals[MU_SERIES_OUTSIDE][i];
 }
 
 /*
@@ -116,12 +142,13 @@ find_share(const struct mu_series *series, const struct mu_series_line *line,
 }
 
 /*
- * Note the groups of KIND that grow, if all of the kind gained half of what
- * each did: else it is blocks that now have another name.
+ * Note the groups of KIND that grow, if all of the kind, TOTALS that have the
+ * growth TOTAL, gained half of what each did: else it is blocks that now have
+ * another name.
  */
 static void
 find_growing(const struct mu_series *series, enum mu_watch_kind kind,
-    const struct mu_growth *total, uint64_t least,
+    const uint64_t *totals, const struct mu_growth *total, uint64_t least,
     struct mu_watch_result *result)
 {
 	/* If the total grows, one of them does. */
@@ -130,33 +157,20 @@ find_growing(const struct mu_series *series, enum mu_watch_kind kind,
 		.least = least,
 		.curve = kind != MU_WATCH_LOST
 	};
-	const uint64_t *totals =
-	    series->totals[kind == MU_WATCH_LOST ? MU_HEAP_LOST : MU_HEAP_LIVE];
 	const struct mu_series_line *line;
 	struct mu_watch_growing growing;
 	struct mu_growth growth;
-	double elements = 0;
 	size_t i;
 
 	for (i = 0; i < series->num_lines; i++) {
 		line = &series->lines[i];
-		if (line->kind != kind)
-			continue;
-		growth = mu_growth_judge(
-		    line->values, series->times_ns, series->count, &rule);
-		if (!growth.grows || total->gained < growth.gained / 2 ||
+		growing = (struct mu_watch_growing) { .share = 0 };
+		if (line->kind != kind ||
+		    !judge_line(series, line, &rule, &growing, &growth) ||
+		    total->gained < growth.gained / 2 ||
 		    growth.gained < total->gained / SHARE)
 			continue;
-		if (kind == MU_WATCH_HELD &&
-		    !find_elements(series, line, &elements))
-			continue;
-		growing = (struct mu_watch_growing) {
-			.kind = kind,
-			.elements_per_hour = elements,
-			.gained = growth.gained,
-			.per_hour = growth.per_hour,
-			.share = find_share(series, line, totals, growth.from),
-		};
+		growing.share = find_share(series, line, totals, growth.from);
 		strlcpy(growing.name, line->name, sizeof(growing.name));
 		add_growing(result, &growing);
 	}
@@ -195,14 +209,38 @@ count_growing(const struct mu_watch_result *result, enum mu_watch_kind kind,
 }
 
 static struct mu_growth
-judge_outside(const struct mu_series *series)
+judge_outside(const struct mu_series *series, const uint64_t *values)
 {
 	const struct mu_growth_rule rule = {
 		.certain = MU_GROWTH_ONE, .least = OUTSIDE, .curve = true
 	};
 
-	return mu_growth_judge(series->totals[MU_SERIES_OUTSIDE],
-	    series->times_ns, series->count, &rule);
+	return mu_growth_judge(values, series->times_ns, series->count, &rule);
+}
+
+/*
+ * What holds ever more: of live memory; of all if most of what came is not
+ * malloc's, as objects of CPython are not. If neither grows it moves from one
+ * holder to another.
+ */
+static void
+find_holders(const struct mu_series *series, const struct mu_growth *live,
+    uint64_t least, struct mu_watch_result *result)
+{
+	uint64_t values[MU_SERIES_LOOKS];
+	struct mu_growth all;
+
+	add_outside(series, values);
+	all = judge_outside(series, values);
+	result->of_all =
+	    all.grows && (!live->grows || all.gained / 2 > live->gained);
+	if (result->of_all)
+		find_growing(
+		    series, MU_WATCH_HELD, values, &all, least, result);
+	else if (live->grows)
+		find_growing(series, MU_WATCH_HELD,
+		    series->totals[MU_HEAP_LIVE], live, least, result);
+	drop_behind(result);
 }
 
 static void
@@ -250,18 +288,18 @@ judge_heap(const struct mu_series *series, struct mu_watch_result *result)
 	mu_heap_growth_judge(
 	    &heap, series->times_ns, series->totals, series->count);
 	result->rising = heap.live.rises;
-	find_growing(series, MU_WATCH_LOST, &heap.lost, 1, result);
+	find_growing(series, MU_WATCH_LOST, series->totals[MU_HEAP_LOST],
+	    &heap.lost, 1, result);
 	count_growing(result, MU_WATCH_LOST, &heap.lost);
-	find_growing(series, MU_WATCH_LIVE, &heap.live, heap.few, result);
+	find_growing(series, MU_WATCH_LIVE, series->totals[MU_HEAP_LIVE],
+	    &heap.live, heap.few, result);
 	count_growing(result, MU_WATCH_LIVE, &heap.live);
-	/* Else it moves from one holder to another. */
-	if (heap.live.grows)
-		find_growing(
-		    series, MU_WATCH_HELD, &heap.live, heap.few, result);
-	drop_behind(result);
+	find_holders(series, &heap.live, heap.few, result);
 	result->verdict = mu_heap_growth_verdict(&heap, &growth);
 	if (result->verdict == MEMUNREACHABLE_VERDICT_STEADY) {
-		growth = judge_outside(series);
+		growth =
+		    judge_outside(series, series->totals[MU_SERIES_OUTSIDE]);
+		count_growing(result, MU_WATCH_HELD, &growth);
 		result->outside = growth.grows;
 		if (growth.grows)
 			result->verdict = MEMUNREACHABLE_VERDICT_GROWTH;

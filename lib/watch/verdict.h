@@ -40,6 +40,8 @@ struct mu_watch_result {
 	struct mu_watch_gain gains[MU_WATCH_GAINS];
 	size_t num_gains;
 	bool outside; /* GROWTH: of memory that is not malloc's */
+	bool of_all;  /* HELD have shares of all that came, most of which is not
+			 malloc's */
 	bool rising;  /* STEADY: live bytes rise; more looks tell */
 	uint64_t live, lost, held_free; /* bytes at the last look */
 	uint64_t first_lost;

@@ -39,6 +39,22 @@ put_elements(const struct mu_out *out, double per_hour)
 	    (unsigned long long)(per_hour < MOST ? per_hour + 0.5 : MOST));
 }
 
+/* ", 97 % in g_cache.sessions, +1300 elements/h" */
+static void
+put_holder(const struct mu_out *out, const struct mu_watch_result *result)
+{
+	const struct mu_watch_growing *group =
+	    main_group(result, MU_WATCH_HELD);
+
+	if (group == NULL)
+		return;
+	mu_put(out, ", %u %% %sin ", percent(group->share),
+	    result->of_all ? "of all that came " : "");
+	mu_put_safe(out, group->name);
+	mu_put(out, ", ");
+	put_elements(out, group->elements_per_hour);
+}
+
 /* "+2.1 MiB/h lost, 94 % of it Session (handle at served.c:16)" */
 static void
 put_growth(const struct mu_out *out, const struct mu_watch_result *result,
@@ -49,6 +65,7 @@ put_growth(const struct mu_out *out, const struct mu_watch_result *result,
 	put_rate(out, gain->per_hour);
 	if (result->outside) {
 		mu_put(out, " resident memory that is not malloc's");
+		put_holder(out, result);
 		return;
 	}
 	mu_put(out, kind == MU_WATCH_LOST ? " lost" : " in use");
@@ -62,13 +79,8 @@ put_growth(const struct mu_out *out, const struct mu_watch_result *result,
 		    ", of types that are known of %zu look%s only: more"
 		    " looks, or a longer --every, find them",
 		    result->typed, result->typed == 1 ? "" : "s");
-	group = main_group(result, MU_WATCH_HELD);
-	if (kind == MU_WATCH_LOST || group == NULL)
-		return;
-	mu_put(out, ", %u %% in ", percent(group->share));
-	mu_put_safe(out, group->name);
-	mu_put(out, ", ");
-	put_elements(out, group->elements_per_hour);
+	if (kind != MU_WATCH_LOST)
+		put_holder(out, result);
 }
 
 static void

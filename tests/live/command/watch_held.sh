@@ -3,47 +3,8 @@
 # path, and how many elements come in an hour; and JSON tells the same. Where
 # nothing is declared it says where in a module, or which thread.
 set -u
-. tests/support/script_setup.sh
-command=$build/memunreachable
+. tests/support/command/watch_program.sh
 source=tests/live/command/watch_held
-
-stepped() {
-	[ "$(grep -c 'done' "$said")" -gt "$steps" ]
-}
-
-lines_of() {
-	[ "$(wc -l <"$out")" -ge "$1" ]
-}
-
-# watch_program PROGRAM: ten looks, and 50 more elements before each but the
-# first.
-watch_program() {
-	hold "$1"
-	# With the lines of the watch before, this one would be signalled before it
-	# handles any: the shell that becomes it may not even have run yet.
-	rm -f "$out"
-	"$command" watch -q -p "$pid" --every=1d --format=json >"$out" \
-		2>"$work/err" 9>&- &
-	watch=$!
-	pids="$pids $watch"
-	await lines_of 1 || {
-		kill -INT $watch
-		wait $watch
-		fail "no look: status $?: $(cat "$work/err")"
-		let_go
-		return
-	}
-	for n in 2 3 4 5 6 7 8 9 10; do
-		steps=$(grep -c 'done' "$said")
-		echo step >&9
-		await stepped
-		kill -USR1 "$watch"
-		await lines_of $n || fail "no look $n"
-	done
-	kill -INT $watch
-	wait $watch
-	let_go
-}
 
 # grows PATH SHARE: it is named, with at least this share, in percent.
 grows() {
@@ -69,14 +30,14 @@ if ! command -v python3 >/dev/null; then
 	exit 77
 fi
 for compiler in "gcc -g" "gcc -g -O2"; do
-	name="c, $compiler" out=$work/out
+	name="c, $compiler"
 	$compiler -o "$work/cache" $source/cache.c || fail "not compiled"
 	watch_program "$work/cache"
 	grows g_cache.sessions 60
 	grows 'g_cache.slots[]' 5
 done
 for compiler in "g++ -g -O1" "clang++ -g -O1"; do
-	name="c++, $compiler" out=$work/out
+	name="c++, $compiler"
 	if ! command -v "${compiler%% *}" >/dev/null; then
 		echo "SKIPPED: no ${compiler%% *}"
 		continue
@@ -85,7 +46,7 @@ for compiler in "g++ -g -O1" "clang++ -g -O1"; do
 	watch_program "$work/cache"
 	grows g_cache.sessions 90
 done
-name="local" out=$work/out
+name="local"
 gcc -g -o "$work/local" $source/plain.c || fail "not compiled"
 watch_program "$work/local"
 grows 'probably main(): head' 90

@@ -444,6 +444,53 @@ TEST(steady_with_paths)
 	ck_assert_uint_eq(result.num_growing, 0);
 }
 
+/* Objects of CPython are mostly not in malloc's memory. */
+TEST(growth_by_path_outside)
+{
+	size_t i;
+
+	begin();
+	for (i = 0; i < 8; i++) {
+		new_look(i, (1 << 20) + 8192 * i, 0, 0);
+		look.anon = look.live + 400000 * i;
+		add_group(MU_WATCH_LIVE, "part of a dict", 8192 * i);
+		add_group(MU_WATCH_HELD, "__main__.sessions", 300000 * i);
+		look.groups[1].blocks = 1000 * i;
+		add_group(
+		    MU_WATCH_HELD, "__main__.sessions[].orders", 90000 * i);
+		look.groups[2].blocks = 5000 * i;
+		mu_series_add(&series, &look);
+	}
+	judge();
+	ck_assert_uint_eq(result.num_growing, 2);
+	ck_assert_msg(strstr(text,
+			  ", 73 % of all that came in __main__.sessions, +60000"
+			  " elements/h\n") != NULL,
+	    "%s", text);
+}
+
+/* The bytes of a table that doubles are no steady growth, its elements are. */
+TEST(growth_in_a_table)
+{
+	static const uint64_t tables[] = { 0, 0, 0, 0, 0, 0, 200000, 200000,
+		200000, 200000 };
+	size_t i;
+
+	begin();
+	for (i = 0; i < 10; i++) {
+		new_look(i, (1 << 20) + 60000 * i, 0, 0);
+		add_group(MU_WATCH_LIVE, "str", 60000 * i);
+		add_group(MU_WATCH_HELD, "names", 30000 * i + tables[i]);
+		look.groups[1].blocks = 100 * i;
+		add_group(MU_WATCH_HELD, "larger", 30000 * i);
+		look.groups[2].blocks = 100;
+		mu_series_add(&series, &look);
+	}
+	judge();
+	ck_assert_uint_eq(result.num_growing, 2);
+	ck_assert_str_eq(result.growing[1].name, "names");
+}
+
 /* What holds the growth is named, but not what only its elements have. */
 TEST(growth_by_path)
 {
