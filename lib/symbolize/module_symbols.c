@@ -218,9 +218,9 @@ mu_module_symbols_has_lines(struct mu_module_symbols *symbols)
 	symbols->stage = MU_MODULE_LINES;
 	if (!symbols->has_lines && symbols->module != NULL &&
 	    symbols->limit < MU_SYMBOLS_NO_DEBUG)
-		mu_source_lines_fill(&symbols->lines, symbols->module);
+		mu_source_lines_open(&symbols->lines, symbols->module);
 	symbols->has_lines = true;
-	return symbols->lines.count > 0;
+	return symbols->lines.any;
 }
 
 static void

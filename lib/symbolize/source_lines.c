@@ -34,18 +34,16 @@ compare(const void *a, const void *b)
 	return (x->range.end > y->range.end) - (x->range.end < y->range.end);
 }
 
-void
-mu_source_lines_fill(struct mu_source_lines *lines, Dwfl_Module *module)
+static void
+list(struct mu_source_lines *lines)
 {
 	Dwarf_Addr base, begin, end;
 	Dwarf_Die *unit = NULL;
 	ptrdiff_t at;
 
-	*lines = (struct mu_source_lines) { 0 };
-	if (dwfl_module_getdwarf(module, &lines->bias) == NULL)
-		return;
-	while (
-	    (unit = dwfl_module_nextcu(module, unit, &lines->bias)) != NULL) {
+	lines->listed = true;
+	while ((unit = dwfl_module_nextcu(lines->module, unit, &lines->bias)) !=
+	    NULL) {
 		at = 0;
 		while ((at = dwarf_ranges(unit, at, &base, &begin, &end)) > 0) {
 			if (!add_range(lines, begin, end, unit))
@@ -55,6 +53,25 @@ mu_source_lines_fill(struct mu_source_lines *lines, Dwfl_Module *module)
 	if (lines->count > 0)
 		qsort(lines->ranges, lines->count, sizeof(*lines->ranges),
 		    compare);
+}
+
+void
+mu_source_lines_open(struct mu_source_lines *lines, Dwfl_Module *module)
+{
+	Dwarf_Aranges *aranges;
+	size_t count = 0;
+	Dwarf *dwarf;
+
+	*lines = (struct mu_source_lines) { .module = module };
+	dwarf = dwfl_module_getdwarf(module, &lines->bias);
+	if (dwarf == NULL)
+		return;
+	lines->any =
+	    dwarf_getaranges(dwarf, &aranges, &count) == 0 && count > 0;
+	if (!lines->any) {
+		list(lines);
+		lines->any = lines->count > 0;
+	}
 }
 
 static bool
@@ -73,15 +90,14 @@ find_line(
 	return true;
 }
 
-bool
-mu_source_lines_find(const struct mu_source_lines *lines, Dwarf_Addr address,
+static bool
+find_listed(const struct mu_source_lines *lines, Dwarf_Addr address,
     const char **file, unsigned *line, Dwarf_Die **unit)
 {
-	size_t at, steps;
+	size_t steps,
+	    at = mu_ranges_upper(
+		lines->ranges, lines->count, sizeof(*lines->ranges), address);
 
-	address -= lines->bias;
-	at = mu_ranges_upper(
-	    lines->ranges, lines->count, sizeof(*lines->ranges), address);
 	for (steps = 0; at > 0 && steps < STEPS_MAX; steps++) {
 		at--;
 		*unit = lines->ranges[at].unit;
@@ -90,6 +106,24 @@ mu_source_lines_find(const struct mu_source_lines *lines, Dwarf_Addr address,
 			return true;
 	}
 	return false;
+}
+
+bool
+mu_source_lines_find(struct mu_source_lines *lines, Dwarf_Addr address,
+    const char **file, unsigned *line, Dwarf_Die **unit)
+{
+	Dwarf_Addr bias;
+
+	if (!lines->any)
+		return false;
+	if (!lines->listed) {
+		*unit = dwfl_module_addrdie(lines->module, address, &bias);
+		if (*unit != NULL &&
+		    find_line(*unit, address - lines->bias, file, line))
+			return true;
+		list(lines);
+	}
+	return find_listed(lines, address - lines->bias, file, line, unit);
 }
 
 void

@@ -114,6 +114,32 @@ TEST(of_another_file)
 	ck_assert(!mu_index_file_read(&read, &cache, &id));
 }
 
+TEST(any_byte_is_damaged)
+{
+	struct mu_debug_index read;
+	struct stat about;
+	char path[128], byte;
+	off_t at;
+	int fd;
+
+	ck_assert(write_and_read(&read));
+	snprintf(
+	    path, sizeof(path), "%s/memunreachable/0123abcd.types-2", folder);
+	fd = open(path, O_RDWR);
+	ck_assert_int_eq(fstat(fd, &about), 0);
+	for (at = 0; at < about.st_size; at++) {
+		ck_assert_int_eq(pread(fd, &byte, 1, at), 1);
+		byte ^= 1;
+		ck_assert_int_eq(pwrite(fd, &byte, 1, at), 1);
+		ck_assert_msg(!mu_index_file_read(&read, &cache, &id),
+		    "byte %lld", (long long)at);
+		byte ^= 1;
+		ck_assert_int_eq(pwrite(fd, &byte, 1, at), 1);
+	}
+	close(fd);
+	ck_assert(mu_index_file_read(&read, &cache, &id));
+}
+
 TEST_LOOP(names_that_are_no_build_ids, 0, 5)
 {
 	static const char *const names[] = { "", "../0123", "01/23", "ABCD",
