@@ -128,10 +128,10 @@ for source in containers shapes pointers templates tree; do
 	play cxx $source.cc "" clang++ -O2 -g
 	play cxx $source.cc "" clang++ -O2 -g -stdlib=libc++
 	play stripped $source.cc "" g++ -O2 -s
-	play stripped $source.cc "" clang++ -O2 -s -stdlib=libc++
+	play stripped $source.cc "" clang++ -O2 -g -stdlib=libc++ -s
 	[ -z "$full" ] || play cxx $source.cc "" g++ -O2 -g
 	[ -z "$full" ] || play cxx $source.cc "" clang++ -O0 -g
-	[ -z "$full" ] || play stripped $source.cc "" clang++ -O2 -s
+	[ -z "$full" ] || play stripped $source.cc "" clang++ -O2 -g -s
 done
 play_with glib glib.c gobject-2.0 gcc -O1 -g
 play_with glib gobjects.c gobject-2.0 gcc -O1 -g

@@ -100,7 +100,7 @@ play "clang++ -O2, stripped" never_written.cc 0 clang++ -O2 -s
 play "g++ -O0 -g" members.cc 0 g++ -O0 -g
 play "g++ -O2 -g" members.cc 0 g++ -O2 -g
 play "clang++ -O2, stripped" members.cc 0 clang++ -O2 -s
-play "g++ -O2, stripped" members.cc 0 g++ -O2 -s
+play "g++ -O2, stripped" members.cc 0 g++ -O2 -g -s
 play "g++ -O0 -g" classes.cc 90 g++ -O0 -g
 play "g++ -O2, no PIE, no relro" classes.cc 90 g++ -O2 -no-pie -z norelro
 play "g++ -O2 -fno-rtti" classes.cc 90 g++ -O2 -fno-rtti
