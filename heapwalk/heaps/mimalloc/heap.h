@@ -3,9 +3,9 @@
  *
  * detect() finds the heap of the first thread among variables (find.c), whose
  * cookie all segments have; list() finds these among the mappings (segments.c),
- * takes from their pages what is free (pages.c), compares the pages and
- * segments with what the heaps of all threads count (heaps.c) and adds the rest
- * to the table of blocks (mimalloc.c).
+ * takes from their pages what is free (pages.c), compares these with what the
+ * heaps of all threads count (heaps.c) and adds the rest to the table of blocks
+ * (mimalloc.c).
  *
  * mimalloc has no lock that would stop it: in the image of a stopped process a
  * thread may be in the middle of a change. Changes of a page, of a queue or of

@@ -1,7 +1,7 @@
 /*
  * Heaps (mi_heap_t): a thread has one, and those that it made. A heap counts
- * its pages; the data of a thread, which all its heaps have in common
- * (mi_tld_t), its segments. What is in no heap is abandoned: its thread ended.
+ * its pages, so that none is missed. What is in no heap is abandoned: its
+ * thread ended.
  *
  * A heap has a list of freed blocks, of which their pages do not know
  * (thread_delayed_free).
@@ -9,10 +9,9 @@
 #include <string.h>
 
 #include "heapwalk/heaps/mimalloc/heap.h"
-#include "mu/bisect.h"
 #include "mu/sort.h"
 
-/* A page, or a segment, of whose threads and heaps are counted. */
+/* Of a page. */
 struct owner {
 	uintptr_t heap, thread;
 };
@@ -65,22 +64,9 @@ compare(const void *left, const void *right)
 	return a->thread < b->thread ? -1 : a->thread > b->thread;
 }
 
-/* How many segments the thread has, sorted by threads. */
-static size_t
-count_segments(const struct owner *segments, size_t count, uintptr_t thread)
-{
-	size_t low = 0, first;
-
-	mu_bisect(low, count, i, segments[i].thread < thread);
-	first = low;
-	mu_bisect(low, count, j, segments[j].thread <= thread);
-	return low - first;
-}
-
 /* HEAP has COUNT pages, in segments of its own thread only. */
 static enum mu_status
-check_heap(struct mu_mi_walk *walk, const struct owner *pages, size_t count,
-    const struct owner *segments)
+check_heap(struct mu_mi_walk *walk, const struct owner *pages, size_t count)
 {
 	const struct mu_snapshot *snap = walk->snap;
 	const struct mu_mi_layout *layout = walk->mi.layout;
@@ -93,28 +79,7 @@ check_heap(struct mu_mi_walk *walk, const struct owner *pages, size_t count,
 		return wrong(walk, heap, "pages of another thread");
 	if (mu_word_at(snap, heap + layout->heap_pages) != count)
 		return wrong(walk, heap, "another number of pages");
-	if (mu_word_at(snap, tld + MU_MI_TLD_SEGMENTS) !=
-	    count_segments(segments, walk->num_segments, thread))
-		return wrong(walk, heap, "a thread with more or less segments");
 	return take_delayed(walk, heap);
-}
-
-static enum mu_status
-check_heaps(
-    struct mu_mi_walk *walk, struct owner *pages, const struct owner *segments)
-{
-	enum mu_status status = MU_OK;
-	size_t i, end;
-
-	for (i = 0; status == MU_OK && i < walk->num_pages; i = end) {
-		for (end = i + 1;
-		     end < walk->num_pages && pages[end].heap == pages[i].heap;
-		     end++)
-			continue;
-		if (pages[i].heap != 0)
-			status = check_heap(walk, &pages[i], end - i, segments);
-	}
-	return status;
 }
 
 enum mu_status
@@ -122,18 +87,22 @@ mu_mi_heaps_check(struct mu_mi_walk *walk)
 {
 	struct owner *pages =
 	    mu_arena_alloc(walk->memory, walk->num_pages + 1, sizeof(*pages));
-	struct owner *segments = mu_arena_alloc(
-	    walk->memory, walk->num_segments + 1, sizeof(*segments));
-	size_t i;
+	enum mu_status status = MU_OK;
+	size_t i, end;
 
-	if (pages == NULL || segments == NULL)
+	if (pages == NULL)
 		return mu_mi_no_memory(walk);
-	for (i = 0; i < walk->num_segments; i++)
-		segments[i].thread = walk->segments[i].thread;
 	for (i = 0; i < walk->num_pages; i++)
 		pages[i] = (struct owner) { walk->pages[i].heap,
 			walk->segments[walk->pages[i].segment].thread };
 	mu_sort(pages, walk->num_pages, sizeof(*pages), compare);
-	mu_sort(segments, walk->num_segments, sizeof(*segments), compare);
-	return check_heaps(walk, pages, segments);
+	for (i = 0; status == MU_OK && i < walk->num_pages; i = end) {
+		for (end = i + 1;
+		     end < walk->num_pages && pages[end].heap == pages[i].heap;
+		     end++)
+			continue;
+		if (pages[i].heap != 0)
+			status = check_heap(walk, &pages[i], end - i);
+	}
+	return status;
 }

@@ -55,9 +55,8 @@ mu_mi_is_narrow(const struct mu_mi_layout *layout)
 /* The lower bits of xthread_free: mi_delayed_t. */
 #define MU_MI_DELAYED 3
 
-/* mi_heap_t begins with its tld; mi_tld_t: heap_backing, segments.count */
+/* mi_heap_t begins with its tld; mi_tld_t: heap_backing */
 #define MU_MI_TLD_BACKING 16
-#define MU_MI_TLD_SEGMENTS 896
 
 /* mi_heap_t, pages[]: mi_page_queue_t: first, last, block_size */
 #define MU_MI_QUEUES 75

@@ -64,6 +64,16 @@ is_page(const struct mu_mi_layout *layout, const char *slice)
 }
 
 /*
+ * A page without blocks is counted later than it has its slices, and no longer
+ * before these are free: memory is committed or given back in between.
+ */
+static bool
+is_empty(const char *slice)
+{
+	return half(slice, MU_MI_PAGE_WORD) >> 16 == 0;
+}
+
+/*
  * The slices follow each other without a gap, the first are the header's. Those
  * of a huge page may be more than have entries.
  */
@@ -72,7 +82,7 @@ read_slices(struct mu_mi_walk *walk, uintptr_t segment, const char *view,
     const struct header *header)
 {
 	const struct mu_mi_layout *layout = walk->mi.layout;
-	size_t i = header->info, count, pages = 0;
+	size_t i = header->info, count, pages = 0, empty = 0;
 	enum mu_status status = MU_OK;
 	const char *slice;
 
@@ -87,13 +97,15 @@ read_slices(struct mu_mi_walk *walk, uintptr_t segment, const char *view,
 		if (!is_page(layout, slice))
 			continue;
 		pages++;
+		empty += is_empty(slice);
 		status = mu_mi_page_add(walk, slice,
 		    (struct mu_range) { segment + i * MU_MI_SLICE,
 			segment + (i + count) * MU_MI_SLICE });
 	}
 	if (status != MU_OK)
 		return status;
-	if (pages != header->used || (pages != 1 && i != header->entries))
+	if (header->used > pages || header->used < pages - empty ||
+	    (pages != 1 && i != header->entries))
 		return wrong(walk, segment, "another number of pages");
 	return MU_OK;
 }

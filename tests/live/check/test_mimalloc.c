@@ -186,11 +186,47 @@ TEST(damage_is_refused)
 		{ at.heap + layout->heap_cookie, 1 },
 		{ at.heap + layout->delayed_free, 64 },
 		{ at.tld + MU_MI_TLD_BACKING, 64 },
-		{ at.tld + MU_MI_TLD_SEGMENTS, 1 },
 	};
 	shimmed_must_be_refused(
 	    &test, damages, sizeof(damages) / sizeof(*damages));
 	must_be_right();
+}
+
+/* The header of free slices of the segment. */
+static uintptr_t
+find_free_slices(const struct places *at)
+{
+	const struct mu_mi_layout *layout = at->layout;
+	uintptr_t slice, size;
+	size_t i = word_at(at->segment + layout->segment_info), count;
+
+	for (; i < MU_MI_SLICES; i += count) {
+		slice = at->segment + layout->slices + i * layout->page_size;
+		size = word_at(slice + layout->block_size);
+		count = (uint32_t)word_at(slice);
+		ck_assert_uint_gt(count, 0);
+		if (mu_mi_is_narrow(layout) ? (uint32_t)size == 0 : size == 0)
+			return slice;
+	}
+	ck_abort_msg("no free slices");
+}
+
+/*
+ * A thread was stopped while memory for a page was committed: the slices are
+ * those of a page, which is not counted yet.
+ */
+TEST(a_page_that_is_made)
+{
+	uintptr_t slices, word;
+	struct places at;
+
+	if (!start_damaged(&at))
+		return;
+	slices = find_free_slices(&at) + at.layout->block_size;
+	word = word_at(slices);
+	shimmed_set(&test, slices, word | 1);
+	must_be_right();
+	shimmed_set(&test, slices, word);
 }
 
 /* A list of freed blocks that returns to where it was. */
@@ -221,7 +257,7 @@ TEST(any_damage)
 		{ at.page, at.page + layout->page_size },
 		{ at.heap, at.heap + layout->queues },
 		{ at.heap, at.heap + 512 },
-		{ at.tld, at.tld + MU_MI_TLD_SEGMENTS + 8 },
+		{ at.tld, at.tld + 64 },
 		{ at.free & ~(uintptr_t)0xfff, (at.free | 0xfff) + 1 },
 	};
 	shimmed_damage_any(
