@@ -16,15 +16,16 @@ path_to() {
 
 play() {
 	name="$*"
-	echo "#include <memory>" >"$work/any.cc"
-	echo "int main() { return 0; }" >>"$work/any.cc"
-	if ! "$@" -o "$work/any" "$work/any.cc" 2>"$work/errors"; then
-		echo "SKIPPED: $name: $(head -n 1 "$work/errors")"
-		return
-	fi
 	if ! made "$work/program" "$@" -std=c++17 -w -g -I. "$source" \
 	    2>"$work/errors"; then
-		fail "not compiled: $(cat "$work/errors")"
+		# Is the compiler there at all, with its library?
+		echo "#include <memory>" >"$work/any.cc"
+		echo "int main() { return 0; }" >>"$work/any.cc"
+		if "$@" -o "$work/any" "$work/any.cc" 2>"$work/missing"; then
+			fail "not compiled: $(cat "$work/errors")"
+		else
+			echo "SKIPPED: $name: $(head -n 1 "$work/missing")"
+		fi
 		return
 	fi
 	hold "$work/program"
