@@ -220,12 +220,19 @@ mu_recorder_open(struct mu_recorder *recorder, const struct mu_snapshot *snap,
 }
 
 bool
-mu_recorder_open_modules(struct mu_recorder *recorder,
+mu_recorder_open_names(struct mu_recorder *recorder,
     const struct mu_snapshot *snap, uintptr_t address, struct mu_arena *arena)
 {
+	struct opening opening = {
+		.recorder = recorder,
+		.snap = snap,
+		.arena = arena,
+	};
+
 	*recorder = (struct mu_recorder) { .num_spans = 0 };
 	if (!read_header(&recorder->header, snap, address))
 		return false;
+	opening.left = anonymous_bytes(snap);
 	mu_recorder_modules(recorder, snap, arena);
-	return true;
+	return open_depot(&opening);
 }

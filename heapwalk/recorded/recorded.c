@@ -128,8 +128,9 @@ mu_recorder_find(const struct mu_recorder *recorder, struct mu_range block,
 
 /* The entry of UNIT, and the number of its bytes; NULL if invalid. */
 static const char *
-entry_at(const struct mu_recorder *recorder, uint32_t unit, size_t *room)
+entry_at(const void *ctx, uint32_t unit, size_t *room)
 {
+	const struct mu_recorder *recorder = ctx;
 	uint32_t block = unit >> MU_DEPOT_BLOCK_SHIFT;
 	size_t at =
 	    (size_t)(unit & ((1u << MU_DEPOT_BLOCK_SHIFT) - 1)) * MU_DEPOT_UNIT;
@@ -210,6 +211,23 @@ mu_recorder_stack(const struct mu_recorder *recorder, uint32_t stack,
 		    recorder->modules, recorder->num_modules, frame);
 	}
 	return i;
+}
+
+bool
+mu_recorder_script(const struct mu_recorder *recorder, uintptr_t frame,
+    struct mu_script *script)
+{
+	size_t low = 0;
+
+	if (recorder->items == NULL)
+		return mu_script_find(entry_at, recorder, frame, script);
+	mu_bisect(
+	    low, recorder->num_scripts, i, recorder->scripts[i].frame < frame);
+	if (low == recorder->num_scripts ||
+	    recorder->scripts[low].frame != frame)
+		return false;
+	*script = recorder->scripts[low].script;
+	return true;
 }
 
 struct dropping {

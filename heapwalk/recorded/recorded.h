@@ -10,6 +10,7 @@
 #define HEAPWALK_RECORDED_RECORDED_H
 
 #include "heapwalk/heaps/blocks.h"
+#include "heapwalk/recorded/scripts.h"
 #include "heapwalk/subject/deadline.h"
 #include "mu/recorded.h"
 
@@ -39,6 +40,11 @@ struct mu_recorded_item {
 	uint32_t stack;
 };
 
+struct mu_saved_script {
+	uintptr_t frame;
+	struct mu_script script;
+};
+
 struct mu_recorder {
 	struct mu_recorded header; /* a copy; its addresses are the subject's */
 	struct mu_recorded_span *spans; /* by index */
@@ -58,6 +64,10 @@ struct mu_recorder {
 	/* By range; they do not overlap. */
 	struct mu_unloaded *unloaded;
 	size_t num_unloaded;
+
+	/* Of a saved look, by frame. */
+	const struct mu_saved_script *scripts;
+	size_t num_scripts;
 
 	/* Of a saved look, instead of spans and depot; by id and by begin. */
 	const struct mu_recorded_stack *stacks;
@@ -89,10 +99,10 @@ bool mu_recorder_open(struct mu_recorder *recorder,
     const struct mu_snapshot *snap, uintptr_t address, struct mu_arena *arena);
 
 /*
- * Read only recorder->header and recorder->unloaded, for a caller that has the
- * stacks already. Returns false as above.
+ * Read only what names frames, for a caller that has the stacks already:
+ * recorder->header, recorder->unloaded and the depot. Returns false as above.
  */
-bool mu_recorder_open_modules(struct mu_recorder *recorder,
+bool mu_recorder_open_names(struct mu_recorder *recorder,
     const struct mu_snapshot *snap, uintptr_t address, struct mu_arena *arena);
 
 /* Fill recorder->unloaded from recorder->header. */
@@ -119,6 +129,13 @@ bool mu_recorder_unsampled(const struct mu_recorder *recorder, uint32_t stack);
  */
 size_t mu_recorder_stack(const struct mu_recorder *recorder, uint32_t stack,
     uintptr_t *frames, size_t max);
+
+/*
+ * What FRAME of a stack is, if it is of an interpreted function; the strings
+ * are views of the subject. Returns false if it is none.
+ */
+bool mu_recorder_script(const struct mu_recorder *recorder, uintptr_t frame,
+    struct mu_script *script);
 
 /*
  * Remove the blocks that the program has freed from BLOCKS, which is sealed,

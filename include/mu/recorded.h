@@ -110,6 +110,7 @@ enum mu_stack_flag {
 	MU_STACK_CHILD = 1,  /* allocated after a fork of a tracked process */
 	MU_STACK_SLOT = 2,   /* of a single block: struct mu_stack_slot */
 	MU_STACK_LAYOUT = 4, /* not stored; used inside the recorder only */
+	MU_STACK_SCRIPT = 8, /* no stack: see MU_FRAME_SCRIPT */
 };
 
 struct mu_stack {
@@ -216,6 +217,22 @@ mu_recorded_frame(
 	module = &modules[found];
 	return mu_frame_of_module(
 	    address, module->first < found ? module->first : found);
+}
+
+/*
+ * A frame of an interpreted function, such as CPython's: a unit of the depot,
+ * whose entry is MU_STACK_SCRIPT with two words instead of frames. The first
+ * one has the units of two texts, of the file below those of the function, the
+ * second one has the line, or 0. The words of a text are its bytes, ended by
+ * one or more zeros.
+ */
+#define MU_FRAME_SCRIPT (UINT64_C(0xfffe) << MU_FRAME_SHIFT)
+
+/* True if FRAME is one. */
+static inline bool
+mu_frame_is_script(uint64_t frame)
+{
+	return frame >> MU_FRAME_SHIFT == MU_FRAME_SCRIPT >> MU_FRAME_SHIFT;
 }
 
 enum mu_recorded_flag {

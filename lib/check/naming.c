@@ -20,6 +20,7 @@
 
 struct noting {
 	struct mu_naming *naming;
+	const struct mu_recorder *recorder;
 	struct mu_loaded *loaded;
 	size_t num_loaded;
 	size_t max;
@@ -166,6 +167,9 @@ note(struct noting *noting, uintptr_t address, bool call)
 	struct mu_naming *naming = noting->naming;
 	const struct mu_mapping *mapping;
 
+	if (call && mu_frame_is_script(address) &&
+	    !mu_scripts_note(&naming->scripts, noting->recorder, address))
+		noting->no_memory = true;
 	if (address == 0 ||
 	    mu_loaded_find(
 		noting->loaded, noting->num_loaded, address, &mapping) == NULL)
@@ -219,8 +223,14 @@ static bool
 find(void *ctx, uintptr_t address, struct mu_symbol *symbol)
 {
 	const struct mu_naming *naming = ctx;
+	const struct mu_script *script =
+	    mu_scripts_find(&naming->scripts, address);
 	size_t low = 0;
 
+	if (script != NULL) {
+		*symbol = mu_symbol_of_script(script);
+		return true;
+	}
 	mu_bisect(
 	    low, naming->count, i, naming->questions[i].address < address);
 	if (low == naming->count || naming->questions[low].address != address)
@@ -250,7 +260,7 @@ mu_naming_open(struct mu_report *answer, const struct mu_mapping *mappings,
     size_t num_mappings, const struct mu_recorder *recorder)
 {
 	struct mu_naming *naming = calloc(1, sizeof(*naming));
-	struct noting noting = { .naming = naming };
+	struct noting noting = { .naming = naming, .recorder = recorder };
 	struct mu_groups_at groups;
 	struct mu_entries_at at;
 	const struct Leak *leak;
@@ -334,6 +344,7 @@ mu_naming_close(struct mu_report *answer)
 	free(naming->unloaded);
 	free(naming->questions);
 	free(naming->answers);
+	mu_scripts_close(&naming->scripts);
 	mu_block_types_close(&naming->types);
 	mu_hold_types_close(&naming->holds);
 	free(naming);

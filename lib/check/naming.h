@@ -8,6 +8,7 @@
 
 #include "lib/check/block_types.h"
 #include "lib/check/hold_types.h"
+#include "lib/check/scripts.h"
 #include "lib/writers/report.h"
 
 struct mu_recorder;
@@ -23,13 +24,15 @@ struct mu_naming {
 	struct mu_symbol_question *questions; /* by address, each once */
 	struct mu_symbol_answer *answers;
 	size_t count;
+	struct mu_scripts scripts;
 	struct mu_block_types types; /* of the first block of each entry */
 	struct mu_hold_types holds;  /* of what hangs on groups' examples */
 };
 
 /*
  * Note the addresses in ANSWER's entries that are in files of MAPPINGS, or in
- * unloaded modules that RECORDER (zero: none) knows. Neither is needed
+ * unloaded modules or interpreted functions that RECORDER (zero: none) knows.
+ * Neither is needed
  * afterwards. If memory is exhausted there are no names. More blocks whose
  * types are wanted may be added to answer->naming->types afterwards.
  */

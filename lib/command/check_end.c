@@ -254,20 +254,17 @@ has_stacks(const struct mu_report *answer)
 	return false;
 }
 
-/* Read only its modules; strings are in ARENA. */
+/* Read only what names frames, which is ENDING's or ARENA's. */
 static void
-find_recorder(struct mu_recorder *recorder, const struct mu_check *check,
-    const struct mu_threads *stopped, struct mu_arena *arena)
+find_recorder(
+    struct mu_recorder *recorder, struct ending *ending, struct mu_arena *arena)
 {
-	struct ending ending;
 	uintptr_t place = 0;
 
-	open_ending(&ending, check, stopped);
-	if (take_image(&ending, NULL) == MU_OK)
-		place = mu_recorded_find(&ending.snap);
+	if (take_image(ending, NULL) == MU_OK)
+		place = mu_recorded_find(&ending->snap);
 	if (place != 0)
-		mu_recorder_open_modules(recorder, &ending.snap, place, arena);
-	close_ending(&ending);
+		mu_recorder_open_names(recorder, &ending->snap, place, arena);
 }
 
 static void
@@ -323,12 +320,14 @@ mu_check_end_name(const struct mu_check *check,
 	struct mu_recorder recorder = { .num_spans = 0 };
 	pid_t tid = stopped->tracees[0].tid;
 	struct mu_mapping *mappings;
+	struct ending ending;
 	size_t num_mappings;
 	struct mu_arena arena;
 
 	mu_arena_open(&arena, ARENA_LIMIT);
+	open_ending(&ending, check, stopped);
 	if (has_stacks(answer))
-		find_recorder(&recorder, check, stopped, &arena);
+		find_recorder(&recorder, &ending, &arena);
 	mu_proc_program(tid, answer->program, sizeof(answer->program));
 	if (answer->info.num_reported > 0 &&
 	    mu_mappings_read(tid, &mappings, &num_mappings, &arena, NULL) ==
@@ -336,6 +335,7 @@ mu_check_end_name(const struct mu_check *check,
 		mu_naming_open(answer, mappings, num_mappings, &recorder);
 		ask_names(check, tid, answer);
 	}
+	close_ending(&ending);
 	mu_arena_close(&arena);
 }
 

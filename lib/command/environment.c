@@ -36,8 +36,9 @@ mu_command_environment_recorder(
 		snprintf(sizes, sizeof(sizes),
 		    " backtrace_min_size=%zu backtrace_max_size=%zu",
 		    options->min_size, options->max_size);
-	if (asprintf(&text, "%s%s%s%s", is_some(earlier) ? earlier : "",
-		is_some(earlier) ? " " : "", frames, sizes) < 0)
+	if (asprintf(&text, "%s%s%s backtrace_python%s",
+		is_some(earlier) ? earlier : "", is_some(earlier) ? " " : "",
+		frames, sizes) < 0)
 		return NULL;
 	return text;
 }

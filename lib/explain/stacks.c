@@ -83,11 +83,12 @@ keep_symbol(const struct mu_places *places, struct mu_symbol *symbol)
 
 /* The symbols of COUNT frames; their strings are the explanation's. */
 static void
-name_frames(struct mu_places *places, const uintptr_t *pcs, size_t count,
-    struct mu_symbol *symbols)
+name_frames(const struct mu_recorder *recorder, struct mu_places *places,
+    const uintptr_t *pcs, size_t count, struct mu_symbol *symbols)
 {
 	struct mu_symbol_question questions[FRAMES] = { { .address = 0 } };
 	struct mu_symbol_answer answers[FRAMES];
+	struct mu_script script;
 	size_t i;
 
 	memset(answers, 0, sizeof(answers));
@@ -98,6 +99,8 @@ name_frames(struct mu_places *places, const uintptr_t *pcs, size_t count,
 	    &places->helper, questions, answers, count, places->deadline_ns);
 	for (i = 0; i < count; i++) {
 		symbols[i] = answers[i].symbol;
+		if (mu_recorder_script(recorder, pcs[i], &script))
+			symbols[i] = mu_symbol_of_script(&script);
 		keep_symbol(places, &symbols[i]);
 	}
 }
@@ -119,7 +122,8 @@ take_stack(struct mu_explaining *explaining, const struct stack *from,
 	if (to->pcs == NULL || to->frames == NULL)
 		return false;
 	memcpy(to->pcs, pcs, to->num_frames * sizeof(*pcs));
-	name_frames(&explaining->places, pcs, to->num_frames, to->frames);
+	name_frames(explaining->recorder, &explaining->places, pcs,
+	    to->num_frames, to->frames);
 	return true;
 }
 
@@ -215,7 +219,8 @@ name_step(struct mu_explaining *explaining, struct mu_step *step)
 		return;
 	count = mu_recorder_stack(
 	    explaining->recorder, recorded.stack, pcs, FRAMES);
-	name_frames(&explaining->places, pcs, count, symbols);
+	name_frames(
+	    explaining->recorder, &explaining->places, pcs, count, symbols);
 	for (i = 0; i < count; i++) {
 		symbol = &symbols[i];
 		for (level = 0; level <= symbol->num_inlined; level++) {

@@ -13,7 +13,8 @@
 #include <zstd.h>
 
 #define MU_LOOK_MAGIC "MuLook\n" /* 8 bytes, with the NUL */
-#define MU_LOOK_VERSION 1u
+#define MU_LOOK_VERSION 2u
+#define MU_LOOK_NO_SCRIPTS 1u /* the version without these */
 
 #define MU_NUMBER_MOST 10 /* bytes of one number */
 

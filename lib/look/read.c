@@ -267,8 +267,7 @@ mu_look_file_read(struct mu_look_file *look, const void *bytes, size_t size,
     size_t limit, struct mu_why *why)
 {
 	struct mu_look_reading reading = { .look = look };
-	uint64_t version = 0;
-	bool is_look, bad;
+	bool is_look, known, bad;
 
 	*look = (struct mu_look_file) { .snap = { .only_moment = true } };
 	mu_arena_open(&look->arena, limit);
@@ -279,18 +278,20 @@ mu_look_file_read(struct mu_look_file *look, const void *bytes, size_t size,
 		.owners = &look->owners,
 	};
 	look->snap.saved = &look->saved;
-	is_look = mu_bytes_in_open(&reading.in, bytes, size, &version);
-	if (is_look && version == MU_LOOK_VERSION)
+	is_look = mu_bytes_in_open(&reading.in, bytes, size, &reading.version);
+	known = reading.version == MU_LOOK_VERSION ||
+	    reading.version == MU_LOOK_NO_SCRIPTS;
+	if (is_look && known)
 		read_all(&reading, limit);
 	bad = reading.in.bad;
 	mu_bytes_in_close(&reading.in);
 	if (!is_look)
 		return mu_why(why, MU_ERR_ARGUMENT, "it is no saved look");
-	if (version != MU_LOOK_VERSION)
+	if (!known)
 		return mu_why(why, MU_ERR_ARGUMENT,
 		    "it has version %u of the format, and this command reads"
 		    " %u" MU_CURE "use the command that wrote it",
-		    (unsigned)version, MU_LOOK_VERSION);
+		    (unsigned)reading.version, MU_LOOK_VERSION);
 	if (reading.no_memory)
 		return mu_why(why, MU_ERR_NO_MEMORY,
 		    "there is no memory to show it" MU_CURE

@@ -68,6 +68,33 @@ read_unloaded(struct mu_look_reading *reading)
 	}
 }
 
+static void
+read_scripts(struct mu_look_reading *reading)
+{
+	struct mu_recorder *recorder = &reading->look->recorder;
+	struct mu_saved_script *scripts = NULL, *script;
+	size_t max = 0;
+	uintptr_t last = 0;
+	uint64_t gap;
+
+	if (reading->version == MU_LOOK_NO_SCRIPTS)
+		return;
+	while ((gap = mu_read_number(reading)) != 0) {
+		if (!MU_READING_ROOM(
+			reading, scripts, recorder->num_scripts, max))
+			return;
+		script = &scripts[recorder->num_scripts++];
+		script->frame = last + (uintptr_t)gap;
+		script->script.file = mu_read_string(reading);
+		script->script.function = mu_read_string(reading);
+		script->script.line =
+		    (unsigned)mu_read_most(reading, UINT32_MAX);
+		mu_reading_require(reading, script->frame > last);
+		last = script->frame;
+	}
+	recorder->scripts = scripts;
+}
+
 void
 mu_look_read_stacks(struct mu_look_reading *reading)
 {
@@ -94,6 +121,7 @@ mu_look_read_stacks(struct mu_look_reading *reading)
 	}
 	recorder->stacks = stacks;
 	read_unloaded(reading);
+	read_scripts(reading);
 	reading->look->saved.recorder = recorder;
 }
 

@@ -13,6 +13,7 @@
 struct mu_look_reading {
 	struct mu_look_file *look;
 	struct mu_bytes_in in;
+	uint64_t version; /* of the file */
 	bool no_memory;
 };
 

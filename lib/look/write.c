@@ -276,6 +276,8 @@ struct stacks {
 	struct mu_arena *arena;
 	uint32_t *ids; /* of all blocks */
 	size_t count, max;
+	uintptr_t *scripts; /* frames */
+	size_t num_scripts, max_scripts;
 	uintptr_t last;
 	bool no_memory;
 };
@@ -326,6 +328,16 @@ sort_ids(struct stacks *stacks)
 }
 
 static void
+note_script(struct stacks *stacks, uintptr_t frame)
+{
+	if (mu_arena_room(stacks->arena, stacks->scripts, stacks->num_scripts,
+		stacks->max_scripts, 1024))
+		stacks->scripts[stacks->num_scripts++] = frame;
+	else
+		stacks->no_memory = true;
+}
+
+static void
 put_frames(struct stacks *stacks, uint32_t id)
 {
 	uintptr_t frames[FRAMES], last = 0;
@@ -334,8 +346,44 @@ put_frames(struct stacks *stacks, uint32_t id)
 
 	mu_put_number(stacks->out, id);
 	mu_put_number(stacks->out, count);
-	for (i = 0; i < count; last = frames[i++])
+	for (i = 0; i < count; last = frames[i++]) {
 		mu_put_signed(stacks->out, (int64_t)(frames[i] - last));
+		if (mu_frame_is_script(frames[i]))
+			note_script(stacks, frames[i]);
+	}
+}
+
+static int
+compare_frames(const void *a, const void *b)
+{
+	const uintptr_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static void
+put_scripts(struct stacks *stacks)
+{
+	struct mu_bytes_out *out = stacks->out;
+	uintptr_t last = 0, frame;
+	struct mu_script script;
+	size_t i;
+
+	if (stacks->num_scripts > 0)
+		mu_sort(stacks->scripts, stacks->num_scripts,
+		    sizeof(*stacks->scripts), compare_frames);
+	for (i = 0; i < stacks->num_scripts; i++) {
+		frame = stacks->scripts[i];
+		if (frame == last ||
+		    !mu_recorder_script(stacks->recorder, frame, &script))
+			continue;
+		mu_put_number(out, frame - last);
+		mu_put_string(out, script.file);
+		mu_put_string(out, script.function);
+		mu_put_number(out, script.line);
+		last = frame;
+	}
+	mu_put_number(out, 0);
 }
 
 static void
@@ -373,6 +421,7 @@ put_stacks(struct mu_bytes_out *out, const struct mu_look_parts *parts)
 	for (i = 0; i < count; i++)
 		put_frames(&stacks, stacks.ids[i]);
 	put_unloaded(out, recorder->unloaded, recorder->num_unloaded);
+	put_scripts(&stacks);
 	return !stacks.no_memory;
 }
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "heapwalk/recorded/scripts.h"
 #include "heapwalk/subject/classify.h"
 #include "lib/report/exported.h"
 #include "lib/report/recorder_here.h"
@@ -59,6 +60,35 @@ find_unloaded(struct mu_frame_place *place)
 	place->offset = mu_frame_address(place->pc) - module->bias;
 }
 
+/* As mu_depot_entry, in the recorder's own memory. */
+static const char *
+entry_here(const void *ctx, uint32_t unit, size_t *room)
+{
+	const struct mu_recorded *about = ctx;
+	size_t block = unit >> MU_DEPOT_BLOCK_SHIFT;
+	size_t at =
+	    (size_t)MU_DEPOT_UNIT * (unit & ((1u << MU_DEPOT_BLOCK_SHIFT) - 1));
+	uint64_t begin;
+
+	*room = ((size_t)MU_DEPOT_UNIT << MU_DEPOT_BLOCK_SHIFT) - at;
+	if (block >= MU_DEPOT_BLOCKS || about->depot == 0)
+		return NULL;
+	begin = ((const uint64_t *)(uintptr_t)about->depot)[block];
+	return begin == 0 ? NULL : (const char *)(uintptr_t)begin + at;
+}
+
+static bool
+find_script(uintptr_t pc, struct mu_symbol *symbol)
+{
+	const struct mu_recorded *about = &memunreachable_recorded;
+	struct mu_script script;
+
+	if (about == NULL || !mu_script_find(entry_here, about, pc, &script))
+		return false;
+	*symbol = mu_symbol_of_script(&script);
+	return true;
+}
+
 static void
 find_name(const struct mu_frame_names *names, struct mu_frame_place *place)
 {
@@ -103,8 +133,11 @@ find_place(struct mu_frame_names *names, uintptr_t pc)
 static bool
 find(void *ctx, uintptr_t address, struct mu_symbol *symbol)
 {
-	const struct mu_frame_place *place = find_place(ctx, address);
+	const struct mu_frame_place *place;
 
+	if (mu_frame_is_script(address))
+		return find_script(address, symbol);
+	place = find_place(ctx, address);
 	*symbol = (struct mu_symbol) {
 		.module = place->path,
 		.offset = place->offset,

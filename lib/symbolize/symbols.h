@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "heapwalk/recorded/scripts.h"
 #include "lib/symbolize/loaded.h"
 
 struct mu_cgroups_known;
@@ -84,6 +85,9 @@ struct mu_symbol {
 				*/
 	unsigned line;         /* 0 = not known */
 
+	/* Of an interpreter: it has no module, FILE and LINE are its code's. */
+	bool script;
+
 	/* In the program itself: FUNCTION is the nearest exported name. */
 	bool exported;
 	size_t into; /* offset from its start */
@@ -106,6 +110,19 @@ mu_symbol_function(const struct mu_symbol *symbol, size_t level)
 {
 	return level < symbol->num_inlined ? symbol->inlined[level].function
 					   : symbol->function;
+}
+
+/* What is known of SCRIPT, whose strings must stay. */
+static inline struct mu_symbol
+mu_symbol_of_script(const struct mu_script *script)
+{
+	return (struct mu_symbol) {
+		.module = script->file,
+		.function = script->function,
+		.file = script->file,
+		.line = script->line,
+		.script = true,
+	};
 }
 
 struct mu_symbols;

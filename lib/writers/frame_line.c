@@ -51,6 +51,16 @@ put_module(const struct mu_out *out, const struct mu_symbol *symbol)
 		    (unsigned char)*path < 0x20 || *path == 0x7f ? '?' : *path);
 }
 
+/* An interpreted function: there is no address. */
+static void
+put_script(
+    const struct mu_out *out, size_t number, const struct mu_symbol *symbol)
+{
+	mu_put(out, "#%02zu  ", number);
+	mu_put_safe(out, symbol->function);
+	put_source(out, symbol->file, symbol->line);
+}
+
 void
 mu_frame_line_prefixed(const struct mu_out *out, struct mu_frame_prefix prefix,
     size_t number, const struct mu_symbol *symbol)
@@ -58,6 +68,10 @@ mu_frame_line_prefixed(const struct mu_out *out, struct mu_frame_prefix prefix,
 	size_t i;
 
 	out->put(out->ctx, prefix.bytes, prefix.length);
+	if (symbol->script) {
+		put_script(out, number, symbol);
+		return;
+	}
 	mu_put(
 	    out, "#%02zu  pc " PC "  ", number, (unsigned long)symbol->offset);
 	put_module(out, symbol);

@@ -40,13 +40,16 @@ mu_json_frame(uintptr_t pc, const struct mu_symbol *symbol)
 	json_t *frame = json_object();
 	bool ok = true;
 
-	ok &= mu_json_set(
-	    frame, "pc", mu_json_address((uintptr_t)mu_frame_address(pc)));
-	ok &= mu_json_set(frame, "module", mu_json_name(symbol->module));
+	ok &= mu_json_set(frame, "pc",
+	    symbol->script ? json_null()
+			   : mu_json_address((uintptr_t)mu_frame_address(pc)));
+	ok &= mu_json_set(frame, "module",
+	    symbol->script ? json_null() : mu_json_name(symbol->module));
 	ok &= mu_json_set(frame, "build_id", mu_json_name(symbol->build_id));
 	ok &= mu_json_set(frame, "offset",
-	    symbol->module != NULL ? mu_json_address(symbol->offset)
-				   : json_null());
+	    symbol->module != NULL && !symbol->script
+		? mu_json_address(symbol->offset)
+		: json_null());
 	ok &= set_place(
 	    frame, mu_symbol_function(symbol, 0), symbol->file, symbol->line);
 	ok &= mu_json_set(frame, "inlined_into", inlined_array(symbol));

@@ -11,7 +11,8 @@ therefore started again with PYTHONMALLOC=malloc, and with GLIBC_TUNABLES that
 make malloc overwrite what is freed; without it, set these yourself.
 
 The library is libmemunreachable.so.0, or MEMUNREACHABLE_LIBRARY. With the
-recorder preloaded (memunreachable-malloc-debug(7)) failures have C stacks.
+recorder preloaded (memunreachable-malloc-debug(7)) failures have the stacks of
+C functions and of Python's.
 """
 
 import ctypes
@@ -90,6 +91,10 @@ def pytest_addoption(parser):
             sys.executable, '-m', 'pytest', *sys.argv[1:]]
         os.environ['PYTHONMALLOC'] = 'malloc'
         os.environ.setdefault('GLIBC_TUNABLES', _TUNABLES)
+        recorder = os.environ.get('LIBC_DEBUG_MALLOC_OPTIONS', '')
+        if 'backtrace' in recorder:
+            os.environ['LIBC_DEBUG_MALLOC_OPTIONS'] = (
+                recorder + ' backtrace_python')
         os.execv(sys.executable, [sys.executable, *argv[1:]])
     # The programs that tests start are not concerned.
     if os.environ.get('GLIBC_TUNABLES') == _TUNABLES:

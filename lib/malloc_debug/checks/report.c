@@ -11,6 +11,7 @@
 #include "lib/malloc_debug/checks/symbolize.h"
 #include "lib/malloc_debug/state/kept_stderr.h"
 #include "lib/malloc_debug/unwind/gone_modules.h"
+#include "lib/malloc_debug/unwind/script_lines.h"
 #include "lib/malloc_debug/unwind/stack_depot.h"
 #include "mu/sys.h"
 #include "mu/text.h"
@@ -142,7 +143,13 @@ static void
 report_frame(struct report *report, size_t index, uint64_t frame)
 {
 	struct report_name fresh = { 0 }, *name = &fresh;
+	struct script_line line;
 
+	if (script_line_get(frame, &line)) {
+		report_line(report, "  #%02zu  %s %s:%u", index, line.function,
+		    line.file, line.line);
+		return;
+	}
 	if (report->names != NULL)
 		name = &report->names[(frame ^ frame >> 14) % NAMES];
 	if (name->frame != frame)

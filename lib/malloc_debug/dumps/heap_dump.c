@@ -22,6 +22,7 @@
 #include "lib/malloc_debug/state/state.h"
 #include "lib/malloc_debug/unwind/dump_modules.h"
 #include "lib/malloc_debug/unwind/gone_modules.h"
+#include "lib/malloc_debug/unwind/script_lines.h"
 #include "mu/arena.h"
 #include "mu/sys.h"
 #include "mu/text.h"
@@ -214,7 +215,7 @@ print_names(struct output_file *out, struct frame_names *names,
 	if (stack == NULL)
 		return;
 	output_file_print(out, "  bt_info");
-	for (i = 0; i < stack->num_frames && stack->frames[i] != 0; i++) {
+	for (i = 0; i < script_calls(stack) && stack->frames[i] != 0; i++) {
 		name = frame_names_find(
 		    names, gone_modules_frame(stack->frames[i]));
 		output_file_print(out, " {\"%s\" %lx \"%s\" %lx}", name->map,
@@ -236,7 +237,7 @@ print_record(struct output_file *out, const struct leak_block *block)
 
 	output_file_print(out, "z %d  sz %8zu  num    %zu  bt",
 	    block->child || !recorder_child ? 1 : 0, block->size, block->count);
-	for (i = 0; stack != NULL && i < stack->num_frames; i++) {
+	for (i = 0; stack != NULL && i < script_calls(stack); i++) {
 		if (stack->frames[i] == 0)
 			break;
 		output_file_print(out, " %lx",

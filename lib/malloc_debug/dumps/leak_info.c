@@ -13,6 +13,7 @@
 #include "lib/malloc_debug/dumps/leak_blocks.h"
 #include "lib/malloc_debug/dumps/leak_estimate.h"
 #include "lib/malloc_debug/shadow/recorder.h"
+#include "lib/malloc_debug/unwind/script_lines.h"
 #include "lib/malloc_debug/unwind/stack_depot.h"
 #include "mu/sys.h"
 
@@ -30,7 +31,8 @@ write_record(
     uint8_t *record, const struct leak_block *block, size_t most_frames)
 {
 	size_t head[2] = { block->size, block->count };
-	size_t frames = block->trace == NULL ? 0 : block->trace->num_frames, i;
+	size_t frames = block->trace == NULL ? 0 : script_calls(block->trace),
+	       i;
 	uintptr_t address;
 
 	if (block->child && block->size < MALLOC_LEAK_INFO_CHILD)
@@ -161,8 +163,8 @@ malloc_backtrace(void *pointer, uintptr_t *frames, size_t frame_count)
 	stack = stack_depot_get(block.stack);
 	if (stack == NULL)
 		return 0;
-	if (frame_count > stack->num_frames)
-		frame_count = stack->num_frames;
+	if (frame_count > script_calls(stack))
+		frame_count = script_calls(stack);
 	for (i = 0; i < frame_count; i++)
 		frames[i] = (uintptr_t)mu_frame_address(stack->frames[i]);
 	return (ssize_t)frame_count;

@@ -34,6 +34,7 @@
 #include "lib/malloc_debug/state/kept_stderr.h"
 #include "lib/malloc_debug/state/real.h"
 #include "lib/malloc_debug/state/state.h"
+#include "lib/malloc_debug/unwind/python_frames.h"
 #include "lib/state/variables.h"
 
 #define EARLY_BLOCKS 256
@@ -181,6 +182,8 @@ prepare_stacks(void)
 	stack_capture_init();
 	if (recorder_options.backtrace_full)
 		stack_capture_init_full();
+	if (recorder_options.backtrace_python)
+		python_frames_init();
 	recorder_leave();
 }
 

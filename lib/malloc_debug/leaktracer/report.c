@@ -8,6 +8,7 @@
 #include "lib/malloc_debug/leaktracer/modules.h"
 #include "lib/malloc_debug/leaktracer/preview.h"
 #include "lib/malloc_debug/state/state.h"
+#include "lib/malloc_debug/unwind/script_lines.h"
 #include "lib/malloc_debug/unwind/stack_depot.h"
 #include "mu/sys.h"
 #include "mu/text.h"
@@ -80,7 +81,7 @@ print_row(const struct leaktracer_row *row, unsigned width,
 
 	if (stack != NULL) {
 		line.frames = stack->frames;
-		line.num_frames = stack->num_frames;
+		line.num_frames = (uint16_t)script_calls(stack);
 	}
 	line.num_data = row->size < sizeof(data) ? row->size : sizeof(data);
 	if (row->begin != 0)

@@ -6,6 +6,7 @@
 #include "lib/malloc_debug/shadow/recording.h"
 #include "lib/malloc_debug/shadow/sampling.h"
 #include "lib/malloc_debug/unwind/gone_modules.h"
+#include "lib/malloc_debug/unwind/python_frames.h"
 #include "lib/malloc_debug/unwind/stack_depot.h"
 #include "lib/malloc_debug/unwind/stack_layouts.h"
 
@@ -24,6 +25,25 @@ empty(void)
 	return recorder_child ? MU_STACK_EMPTY_CHILD : MU_STACK_EMPTY;
 }
 
+static size_t
+most_frames(size_t max)
+{
+	return max > MU_STACK_MAX_FRAMES ? MU_STACK_MAX_FRAMES : max;
+}
+
+static uint16_t
+flags_now(void)
+{
+	return recorder_child ? MU_STACK_CHILD : 0;
+}
+
+/* Python's calls may leave no frame on the stack that tells them apart. */
+static bool
+wants_python(void)
+{
+	return recorder_options.backtrace_python && python_frames_there;
+}
+
 /* The compiler's unwinder may allocate, and takes locks of the loader. */
 static uint32_t
 captured_in_full(struct stack_start start, size_t max, uint16_t flags)
@@ -38,18 +58,6 @@ captured_in_full(struct stack_start start, size_t max, uint16_t flags)
 	return stack_depot_put(frames, count, flags);
 }
 
-static size_t
-most_frames(size_t max)
-{
-	return max > MU_STACK_MAX_FRAMES ? MU_STACK_MAX_FRAMES : max;
-}
-
-static uint16_t
-flags_now(void)
-{
-	return recorder_child ? MU_STACK_CHILD : 0;
-}
-
 static uint32_t
 captured(struct stack_start start, size_t max)
 {
@@ -60,6 +68,8 @@ captured(struct stack_start start, size_t max)
 	unit = recorder_options.backtrace_full
 	    ? captured_in_full(start, max, flags)
 	    : stack_capture_unit(start, max, flags);
+	if (unit >= MU_STACK_FIRST && wants_python())
+		unit = python_frames_put(unit, max);
 	return unit == MU_STACK_EMPTY ? empty() : unit;
 }
 
@@ -101,9 +111,9 @@ choose(bool capturing)
 	static const struct stack_id_simple none = NO_SIZE;
 	const struct debug_options *options = &recorder_options;
 
-	if (options->backtrace_full || options->sample_bytes != 0 ||
-	    options->frames == 0 || options->min_size > options->max_size ||
-	    !capturing) {
+	if (options->backtrace_full || wants_python() ||
+	    options->sample_bytes != 0 || options->frames == 0 ||
+	    options->min_size > options->max_size || !capturing) {
 		stack_id_simple = none;
 		return;
 	}

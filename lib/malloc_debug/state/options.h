@@ -21,7 +21,7 @@ struct debug_options {
 	bool backtrace;           /* stacks are captured, or can be */
 	bool backtrace_enabled;   /* capturing is on at the start */
 	bool backtrace_on_signal; /* a signal switches capturing */
-	bool backtrace_full, dump_on_exit;
+	bool backtrace_full, backtrace_python, dump_on_exit;
 	size_t frames;             /* at most, 1 to 256 */
 	size_t min_size, max_size; /* sizes of blocks whose stacks are
 				      captured */

@@ -80,6 +80,13 @@ full(struct options_draft *draft, size_t value)
 }
 
 static void
+python(struct options_draft *draft, size_t value)
+{
+	(void)value;
+	draft->options.backtrace_python = true;
+}
+
+static void
 exact_size(struct options_draft *draft, size_t value)
 {
 	draft->exact_size = value;
@@ -229,6 +236,7 @@ static const struct option_row rows[] = {
 { "backtrace_dump_on_exit", "bt_dmp_on_ex", PLAIN(dump_on_exit) },
 { "backtrace_dump_prefix", "bt_dmp_pre", TEXT(dump_prefix) },
 { "backtrace_full", "bt_full", PLAIN(full) },
+{ "backtrace_python", NULL, PLAIN(python) },
 { "backtrace_size", "bt_sz", REQUIRED(exact_size) },
 { "backtrace_min_size", "bt_min_sz", REQUIRED(min_size) },
 { "backtrace_max_size", "bt_max_sz", REQUIRED(max_size) },

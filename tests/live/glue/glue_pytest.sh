@@ -52,10 +52,13 @@ like "$work/out" 'test_above_limit lost 48 bytes in 2 allocations'
 
 name=stacks
 LD_PRELOAD="$recorder $zeroed" \
-	LIBC_DEBUG_MALLOC_OPTIONS="backtrace fill_on_alloc fill_on_free" \
+	LIBC_DEBUG_MALLOC_OPTIONS="backtrace=64 backtrace_python fill_on_alloc fill_on_free" \
 	run -k test_marked_loses $glue/ends_pytest.py
 has "$work/out" '#00  pc '
 like "$work/out" 'libffi|python'
+like "$work/out" "#[0-9]+  lose .*/ends_pytest.py:$(grep -n 'assert libc' \
+    $glue/ends_pytest.py | cut -d : -f 1)\$"
+like "$work/out" '#[0-9]+  test_marked_loses .*/ends_pytest.py:[0-9]+$'
 
 name=missing
 MEMUNREACHABLE_LIBRARY=libnone.so run --memunreachable examples/test_leaks.py

@@ -59,10 +59,10 @@ expect_recorder(const char *earlier, size_t frames, size_t min_size,
 /* The last of equal options counts. */
 TEST(recorder_is_told)
 {
-	expect_recorder(NULL, 0, 0, 0, "backtrace");
-	expect_recorder("", 8, 0, 0, "backtrace=8");
+	expect_recorder(NULL, 0, 0, 0, "backtrace backtrace_python");
+	expect_recorder("", 8, 0, 0, "backtrace=8 backtrace_python");
 	expect_recorder("leak_track", 8, 24, 4096,
-	    "leak_track backtrace=8 backtrace_min_size=24"
+	    "leak_track backtrace=8 backtrace_python backtrace_min_size=24"
 	    " backtrace_max_size=4096");
 }
 

@@ -437,7 +437,7 @@ TEST(unloaded_modules)
 	ck_assert_uint_eq(
 	    recorder.unloaded[1].range.end, 0x9110 | (uint64_t)2 << 48);
 	ck_assert_str_eq(recorder.unloaded[2].path, "/first");
-	ck_assert(mu_recorder_open_modules(
+	ck_assert(mu_recorder_open_names(
 	    &recorder, &snap, (uintptr_t)&fake.header, &image.arena));
 	ck_assert_uint_eq(recorder.num_unloaded, 3);
 	/*

@@ -102,9 +102,9 @@ TEST(overflow)
 TEST(set_value_error)
 {
 	static const char *const plain[] = { "backtrace_dump_on_exit",
-		"bt_dmp_on_ex", "backtrace_full", "bt_full", "leak_track",
-		"record_allocs_on_exit", "verify_pointers", "abort_on_error",
-		"verbose", "check_unreachable_on_signal",
+		"bt_dmp_on_ex", "backtrace_full", "bt_full", "backtrace_python",
+		"leak_track", "record_allocs_on_exit", "verify_pointers",
+		"abort_on_error", "verbose", "check_unreachable_on_signal",
 		"log_allocator_stats_on_signal",
 		"log_allocator_stats_on_exit" };
 	char text[128], words[256];
@@ -281,6 +281,7 @@ TEST(plain_options)
 	ck_assert(!parsed("bt_dmp_on_ex").backtrace);
 	ck_assert(parsed("backtrace_full").backtrace_full);
 	ck_assert(parsed("bt_full").backtrace_full);
+	ck_assert(parsed("backtrace_python").backtrace_python);
 	ck_assert(parsed("leak_track").leak_track);
 	ck_assert(parsed("leak_track").tracking);
 	ck_assert(parsed("record_allocs_on_exit").record_allocs_on_exit);
