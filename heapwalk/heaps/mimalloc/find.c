@@ -4,8 +4,8 @@
  * _mi_heap_main, a variable with an initial value, begins with the address of
  * the thread's data, tld_main, which has its address. It has the queues of all
  * size classes, with the sizes of their blocks. A page in one of them tells
- * whether mi_page_t and mi_segment_t are those of the layout, too: CPython 3.13
- * has a mimalloc with another mi_page_t.
+ * whether mi_page_t and mi_segment_t are those of the layout, too: programs
+ * have copies of mimalloc with changes. That of CPython 3.13 is read.
  */
 #include <string.h>
 
