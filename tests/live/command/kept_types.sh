@@ -117,6 +117,9 @@ mkdir -p "${debug%/*}"
 objcopy --only-keep-debug --compress-debug-sections "$work/program" "$debug"
 objcopy --strip-all "$work/program" "$work/stripped"
 hold "$work/stripped"
+XDG_CACHE_HOME=/dev/null
+look first
+XDG_CACHE_HOME=$caches
 look inflated
 cmp -s "$work/first" "$work/inflated" || fail "$(cat "$work/inflated")"
 [ "$(stat -c %a "$(kept)")" = 600 ] || fail "kept: $(ls -la "$folder")"
