@@ -32,6 +32,16 @@ halve_all(struct mu_series *series)
 	}
 }
 
+uint64_t
+mu_series_gained_outside(const struct mu_series *series)
+{
+	const uint64_t *outside = series->totals[MU_SERIES_OUTSIDE];
+
+	return series->count == 0
+	    ? 0
+	    : mu_gain(outside[0], outside[series->count - 1]);
+}
+
 const struct mu_series_line *
 mu_series_find(
     const struct mu_series *series, enum mu_watch_kind kind, const char *name)

@@ -45,6 +45,9 @@ struct mu_series {
 /* Add LOOK, after all earlier ones. */
 void mu_series_add(struct mu_series *series, const struct mu_watch_look *look);
 
+/* Resident bytes beyond all of the heap that came since the first look. */
+uint64_t mu_series_gained_outside(const struct mu_series *series);
+
 /* The line of the group NAME of KIND; NULL: there is none. */
 const struct mu_series_line *mu_series_find(
     const struct mu_series *series, enum mu_watch_kind kind, const char *name);

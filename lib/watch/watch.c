@@ -31,11 +31,14 @@
 /*
  * Types of live blocks take several times as long as all else. They are looked
  * for once the program has grown; in each look, if that takes less than a
- * quarter of the interval, or two seconds; else in one look of eight.
+ * quarter of the interval, or two seconds; else in one look of eight. If there
+ * are to be few looks, the verdict needs each of them.
  */
-#define GROWN ((uint64_t)4096) /* bytes */
+#define GROWN ((uint64_t)4096)              /* bytes */
+#define GROWN_OUTSIDE ((uint64_t)256 << 10) /* bytes that are not malloc's */
 #define TYPED_NS (2 * MU_NS_PER_SEC)
 #define TYPED_EVERY 8
+#define TYPED_ALL ((size_t)3 * MU_GROWTH_LOOKS) /* of so many looks */
 
 struct watch {
 	const struct mu_cli_options *options;
@@ -134,14 +137,37 @@ await_restart(struct watch *watch)
 	return false;
 }
 
+/* How many looks there are to be; SIZE_MAX: there is no limit. */
+static size_t
+planned_looks(const struct watch *watch)
+{
+	uint64_t duration_ns = watch->options->watch.duration_ms * MU_NS_PER_MS;
+	size_t count = watch->options->watch.count;
+
+	if (count == 0)
+		count = SIZE_MAX;
+	return duration_ns > 0 && watch->plan.every_ns > 0 &&
+		duration_ns / watch->plan.every_ns < count
+	    ? duration_ns / watch->plan.every_ns + 1
+	    : count;
+}
+
+/*
+ * The verdict needs several looks that know types. If there are only few looks
+ * it needs all of them, from the first one on.
+ */
 static bool
 wants_types(struct watch *watch)
 {
+	size_t planned = planned_looks(watch);
+	size_t every = planned / (2 * MU_GROWTH_LOOKS);
+
 	if (watch->check.explain.stale != NULL)
 		return true;
-	if (!watch->grown && watch->rounds == NULL)
+	if (!watch->grown && watch->rounds == NULL && planned > TYPED_ALL)
 		return false;
-	if (watch->slow && ++watch->untyped < TYPED_EVERY)
+	if (watch->slow && ++watch->untyped < TYPED_EVERY &&
+	    watch->untyped < every)
 		return false;
 	watch->untyped = 0;
 	return true;
@@ -179,7 +205,8 @@ note_look(struct watch *watch, uint64_t lost_before)
 		    look->total_ns > (typed > TYPED_NS ? typed : TYPED_NS);
 	count_look(watch, lost_before);
 	watch->grown |= mu_watch_look_checked(look) &&
-	    look->live >= watch->series->first_live + GROWN;
+	    (look->live >= watch->series->first_live + GROWN ||
+		mu_series_gained_outside(watch->series) >= GROWN_OUTSIDE);
 }
 
 /* Returns false if there was nothing to look at any more. */

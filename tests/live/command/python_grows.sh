@@ -38,6 +38,14 @@ for python in ${PYTHONS:-/usr/bin/python3 \
 		name="$python, $malloc"
 		watch_program env PYTHONMALLOC=$malloc "$python" $program
 		names_all
+		# Types take longer than the looks are apart.
+		name="$python, $malloc, few looks at many elements"
+		hold env PYTHONMALLOC=$malloc "$python" ${program%/*}/large.py
+		"$command" watch -q -p "$pid" --every=1s --count=8 \
+			>"$work/text" 2>&1 9>&-
+		grep -q "^growth: .* in __main__.sessions, +[0-9]* elements/h" \
+			"$work/text" || fail "$(cat "$work/text")"
+		let_go
 	done
 done
 
