@@ -11,6 +11,7 @@
 #include "mu/hash.h"
 #include "mu/sort.h"
 
+#define MODULES ((size_t)1 << 16)
 #define SAMPLE ((size_t)1024)     /* elements of one container */
 #define OBJECTS ((size_t)1 << 18) /* that are visited */
 #define PATHS ((size_t)1 << 16)
@@ -211,9 +212,9 @@ follow(void *ctx, enum mu_python_way way, uintptr_t key, uintptr_t value)
 	struct waiting next;
 	struct path *path;
 
-	/* Also every module has its loader, and what else all have. */
-	mu_deadline_passed(&walk->explaining->deadline, 8);
-	if (walk->no_memory || !mu_python_see(&walk->classes, value, &seen))
+	walk->visit.stop = mu_deadline_passed(&walk->explaining->deadline, 8) ||
+	    walk->no_memory;
+	if (walk->visit.stop || !mu_python_see(&walk->classes, value, &seen))
 		return;
 	if (seen.class.kind == MU_PYTHON_PLAIN) {
 		count_plain(walk, &seen);
@@ -281,7 +282,7 @@ walk_all(struct walk *walk, const struct mu_python_seen *modules)
 		.visit = begin_module,
 		.attributes = count_attributes,
 		.ctx = walk,
-		.most = SIZE_MAX,
+		.most = MODULES,
 	};
 	size_t at;
 
@@ -403,8 +404,8 @@ mu_python_paths_add(struct mu_explaining *explaining, struct mu_collection *all,
 	*held = (struct mu_python_held) { .bytes = 0 };
 	mu_python_classes_open(&walk.classes, snap, arena);
 	if (mu_range_size(variables) == 0 || mu_snapshot_lacks_numbers(snap) ||
-	    !mu_python_modules_find(
-		&walk.classes, explaining->graph->blocks, variables, &modules))
+	    !mu_python_modules_find(&walk.classes, explaining->graph->blocks,
+		variables, &explaining->deadline, &modules))
 		return MU_OK;
 	if (!mu_arena_room(
 		arena, walk.paths, walk.num_paths, walk.max_paths, 1024))

@@ -285,7 +285,7 @@ each_entry(const struct mu_snapshot *snap, const struct table *table,
 	size_t i;
 
 	set_step(visit, keys->count);
-	for (i = 0; i < keys->count; i += visit->step) {
+	for (i = 0; i < keys->count && !visit->stop; i += visit->step) {
 		at = table->address + keys->first + i * keys->stride;
 		if (read_words(snap, at + keys->key, entry, 2) != 2)
 			continue;
@@ -306,7 +306,7 @@ each_word(const struct mu_snapshot *snap, uintptr_t at, size_t count,
 	size_t i;
 
 	set_step(visit, count);
-	for (i = 0; i < count; i += visit->step) {
+	for (i = 0; i < count && !visit->stop; i += visit->step) {
 		if (!mu_snapshot_word(snap, at + i * WORD, &value))
 			break;
 		visit->visit(visit->ctx, MU_PYTHON_ITEM, 0, value);
@@ -324,7 +324,7 @@ each_of_set(const struct mu_snapshot *snap, const struct mu_python_seen *seen,
 	if (room >= SET_ROOM || mu_python_count(seen) > room)
 		return;
 	set_step(visit, room + 1);
-	for (i = 0; i <= room; i += visit->step) {
+	for (i = 0; i <= room && !visit->stop; i += visit->step) {
 		if (read_words(snap, at + i * SET_ENTRY * WORD, entry,
 			SET_ENTRY) != SET_ENTRY)
 			break;
@@ -344,7 +344,7 @@ each_of_deque(const struct mu_snapshot *snap, const struct mu_python_seen *seen,
 
 	set_step(visit, count);
 	left /= visit->step;
-	while (left > 0 && index < DEQUE_ITEMS &&
+	while (left > 0 && index < DEQUE_ITEMS && !visit->stop &&
 	    read_words(snap, at, block, DEQUE_ITEMS + 2) == DEQUE_ITEMS + 2) {
 		for (i = index; i < DEQUE_ITEMS && left > 0; i++, left--)
 			visit->visit(
@@ -417,11 +417,14 @@ each_inside(struct mu_python_classes *classes,
 	if (count > OBJECT_WORDS)
 		count = OBJECT_WORDS;
 	count = read_words(classes->snap, seen->address, words, count);
-	for (i = MU_PYTHON_CLASS + 1; i < count; i++) {
+	for (i = MU_PYTHON_CLASS + 1; i < count && !visit->stop; i++) {
 		if ((intptr_t)(i * WORD) == seen->class.dict ||
 		    !mu_python_see(classes, words[i], &inside))
 			continue;
-		slot = find_slot(classes, seen, i * WORD);
+		/* What is plain needs no name. */
+		slot = inside.class.kind == MU_PYTHON_PLAIN
+		    ? 0
+		    : find_slot(classes, seen, i * WORD);
 		visit->visit(visit->ctx,
 		    slot != 0 ? MU_PYTHON_SLOT : MU_PYTHON_INSIDE, slot,
 		    words[i]);

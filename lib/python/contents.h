@@ -36,6 +36,7 @@ struct mu_python_visit {
 	void *ctx;
 	size_t most; /* elements of one container that are visited, */
 	size_t step; /* each so many: set before the first one */
+	bool stop;   /* no more are wanted */
 };
 
 /* Read the object at ADDRESS; false: there is none. */

@@ -54,6 +54,8 @@ mu_python_variables(const struct mu_snapshot *snap)
 struct finding {
 	const struct mu_snapshot *snap;
 	struct mu_python_classes *classes;
+	struct mu_python_visit *visit;
+	size_t left; /* keys that are still to be looked at */
 	bool found;
 };
 
@@ -64,11 +66,12 @@ compare_name(void *ctx, enum mu_python_way way, uintptr_t key, uintptr_t value)
 	struct mu_python_seen module;
 	char name[MU_PYTHON_KEY];
 
-	finding->found |= !finding->found && way == MU_PYTHON_ELEMENT &&
+	finding->found |= way == MU_PYTHON_ELEMENT &&
 	    mu_python_attribute_text(finding->snap, key, name) &&
 	    strcmp(name, "sys") == 0 &&
 	    mu_python_see(finding->classes, value, &module) &&
 	    module.class.kind == MU_PYTHON_MODULE;
+	finding->visit->stop = finding->found || --finding->left == 0;
 }
 
 static void
@@ -83,7 +86,9 @@ static bool
 is_modules(struct mu_python_classes *classes, uintptr_t address,
     struct mu_range variables, struct mu_python_seen *modules)
 {
-	struct finding finding = { classes->snap, classes, false };
+	struct finding finding = {
+		.snap = classes->snap, .classes = classes, .left = FIRST
+	};
 	struct mu_python_visit visit = {
 		.visit = compare_name,
 		.attributes = ignore,
@@ -92,6 +97,7 @@ is_modules(struct mu_python_classes *classes, uintptr_t address,
 	};
 	uintptr_t class;
 
+	finding.visit = &visit;
 	/* The class dict is a variable, what it makes is none. */
 	if (address % WORD != 0 || address == 0 ||
 	    mu_range_has(variables, address) ||
@@ -106,13 +112,15 @@ is_modules(struct mu_python_classes *classes, uintptr_t address,
 static bool
 search(struct mu_python_classes *classes, const struct mu_blocks *states,
     struct mu_range words, struct mu_range variables,
-    struct mu_python_seen *modules)
+    struct mu_deadline *deadline, struct mu_python_seen *modules)
 {
 	struct mu_block block;
 	struct mu_range state;
 	uintptr_t at, value;
 
-	for (at = words.begin; at + WORD <= words.end; at += WORD) {
+	for (at = words.begin;
+	     at + WORD <= words.end && !mu_deadline_passed(deadline, 1);
+	     at += WORD) {
 		if (!mu_snapshot_word(classes->snap, at, &value) || value == 0)
 			continue;
 		if (states == NULL) {
@@ -127,7 +135,7 @@ search(struct mu_python_classes *classes, const struct mu_blocks *states,
 		state = block.range;
 		if (mu_range_size(state) > STATE_WORDS * WORD)
 			state.end = state.begin + STATE_WORDS * WORD;
-		if (search(classes, NULL, state, variables, modules))
+		if (search(classes, NULL, state, variables, deadline, modules))
 			return true;
 	}
 	return false;
@@ -136,8 +144,8 @@ search(struct mu_python_classes *classes, const struct mu_blocks *states,
 bool
 mu_python_modules_find(struct mu_python_classes *classes,
     const struct mu_blocks *blocks, struct mu_range variables,
-    struct mu_python_seen *modules)
+    struct mu_deadline *deadline, struct mu_python_seen *modules)
 {
-	return search(classes, NULL, variables, variables, modules) ||
-	    search(classes, blocks, variables, variables, modules);
+	return search(classes, NULL, variables, variables, deadline, modules) ||
+	    search(classes, blocks, variables, variables, deadline, modules);
 }

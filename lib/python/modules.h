@@ -8,6 +8,7 @@
 #define LIB_PYTHON_MODULES_H
 
 #include "heapwalk/heaps/blocks.h"
+#include "heapwalk/subject/deadline.h"
 #include "lib/python/contents.h"
 
 /*
@@ -23,6 +24,6 @@ struct mu_range mu_python_variables(const struct mu_snapshot *snap);
  */
 bool mu_python_modules_find(struct mu_python_classes *classes,
     const struct mu_blocks *blocks, struct mu_range variables,
-    struct mu_python_seen *modules);
+    struct mu_deadline *deadline, struct mu_python_seen *modules);
 
 #endif
