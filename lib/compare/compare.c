@@ -10,7 +10,7 @@
 /* A group before and after. */
 struct change {
 	const char *key;
-	bool lost;
+	enum mu_past_kind kind;
 	uint64_t bytes[2], blocks[2];
 };
 
@@ -29,7 +29,7 @@ distance(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* Lost ones first; then by how much they changed. */
+/* By kind; then by how much they changed. */
 static int
 compare(const void *a, const void *b)
 {
@@ -37,8 +37,8 @@ compare(const void *a, const void *b)
 	uint64_t p = distance(x->bytes[0], x->bytes[1]);
 	uint64_t q = distance(y->bytes[0], y->bytes[1]);
 
-	if (x->lost != y->lost)
-		return x->lost ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
 	return p != q ? (p > q ? -1 : 1) : 0;
 }
 
@@ -48,7 +48,7 @@ static void
 add(struct comparing *comparing, const struct mu_past_group *one,
     const struct mu_past_group *before, const struct mu_past_group *after)
 {
-	struct change change = { .key = one->key, .lost = one->lost };
+	struct change change = { .key = one->key, .kind = one->kind };
 
 	if (before != NULL) {
 		change.bytes[0] = before->bytes;
@@ -58,8 +58,9 @@ add(struct comparing *comparing, const struct mu_past_group *one,
 		change.bytes[1] = after->bytes;
 		change.blocks[1] = after->blocks;
 	}
-	if ((change.lost ||
-		(comparing->pasts[0].typed && comparing->pasts[1].typed)) &&
+	if ((change.kind == MU_PAST_LOST ||
+		(comparing->pasts[0].has[change.kind] &&
+		    comparing->pasts[1].has[change.kind])) &&
 	    (change.bytes[0] != change.bytes[1] ||
 		change.blocks[0] != change.blocks[1]))
 		comparing->changes[comparing->count++] = change;
@@ -102,13 +103,14 @@ find_changes(struct comparing *comparing)
 
 /* "+1.2 KiB (+3 blocks)" */
 static void
-put_difference(FILE *out, const uint64_t *bytes, const uint64_t *blocks)
+put_difference(
+    FILE *out, const uint64_t *bytes, const uint64_t *blocks, const char *of)
 {
-	fprintf(out, "%c%s (%c%" PRIu64 " block%s)",
+	fprintf(out, "%c%s (%c%" PRIu64 " %s%s)",
 	    bytes[1] < bytes[0] ? '-' : '+',
 	    mu_human_bytes(distance(bytes[0], bytes[1])).text,
 	    blocks[1] < blocks[0] ? '-' : '+', distance(blocks[0], blocks[1]),
-	    distance(blocks[0], blocks[1]) == 1 ? "" : "s");
+	    of, distance(blocks[0], blocks[1]) == 1 ? "" : "s");
 }
 
 static void
@@ -123,7 +125,8 @@ put_change(const struct comparing *comparing, const struct change *change)
 						  : "shrank";
 
 	fprintf(comparing->out, "  %-6s  ", word);
-	put_difference(comparing->out, change->bytes, change->blocks);
+	put_difference(comparing->out, change->bytes, change->blocks,
+	    change->kind == MU_PAST_HELD ? "element" : "block");
 	fprintf(
 	    comparing->out, " to %s: ", mu_human_bytes(change->bytes[1]).text);
 	mu_print_safe(comparing->out, change->key);
@@ -131,12 +134,13 @@ put_change(const struct comparing *comparing, const struct change *change)
 }
 
 static void
-put_changes(const struct comparing *comparing, bool lost, const char *title)
+put_changes(const struct comparing *comparing, enum mu_past_kind kind,
+    const char *title)
 {
 	size_t i, shown = 0, more = 0;
 
 	for (i = 0; i < comparing->count; i++) {
-		if (comparing->changes[i].lost != lost)
+		if (comparing->changes[i].kind != kind)
 			continue;
 		if (shown == comparing->limit) {
 			more++;
@@ -175,14 +179,15 @@ put_all(const struct comparing *comparing)
 	fputs("Change: lost ", comparing->out);
 	put_difference(comparing->out,
 	    (uint64_t[]) { a->lost_bytes, b->lost_bytes },
-	    (uint64_t[]) { a->lost_blocks, b->lost_blocks });
+	    (uint64_t[]) { a->lost_blocks, b->lost_blocks }, "block");
 	fputs(", live ", comparing->out);
 	put_difference(comparing->out,
 	    (uint64_t[]) { a->live_bytes, b->live_bytes },
-	    (uint64_t[]) { a->live_blocks, b->live_blocks });
+	    (uint64_t[]) { a->live_blocks, b->live_blocks }, "block");
 	fputc('\n', comparing->out);
-	put_changes(comparing, true, "Lost:");
-	put_changes(comparing, false, "Live:");
+	put_changes(comparing, MU_PAST_LOST, "Lost:");
+	put_changes(comparing, MU_PAST_LIVE, "Live:");
+	put_changes(comparing, MU_PAST_HELD, "Held by:");
 }
 
 /* What was not compared. */
@@ -197,11 +202,12 @@ judge(const struct comparing *comparing, struct mu_why *why)
 		    "%s does not list %zu groups" MU_CURE
 		    "make it with a higher --limit, or save a look",
 		    mu_safe_argument(cut->path).text, cut->missing);
-	if (!a->typed || !b->typed)
+	if (!a->has[MU_PAST_LIVE] || !b->has[MU_PAST_LIVE])
 		return mu_why(why, MU_PARTIAL,
 		    "%s does not say what lives" MU_CURE
 		    "make it with --in-use, or save a look",
-		    mu_safe_argument((a->typed ? b : a)->path).text);
+		    mu_safe_argument((a->has[MU_PAST_LIVE] ? b : a)->path)
+			.text);
 	return MU_OK;
 }
 

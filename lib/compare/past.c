@@ -1,5 +1,6 @@
 #include "lib/compare/past.h"
 
+#include <bsd/string.h>
 #include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -11,11 +12,14 @@
 #include "lib/since/json_file.h"
 #include "lib/term/out.h"
 #include "lib/term/safe_text.h"
+#include "lib/watch/group_name.h"
 #include "lib/writers/json_report.h"
 #include "lib/writers/writer.h"
 #include "mu/array.h"
 
 #define LOST_MOST 10000 /* groups of a look */
+#define LARGE ((uint64_t)128 << 10)
+#define LARGE_NAME "blocks of 128.0 KiB or more"
 
 bool
 mu_past_is(const char *path)
@@ -35,8 +39,8 @@ mu_past_compare(const void *a, const void *b)
 {
 	const struct mu_past_group *x = a, *y = b;
 
-	if (x->lost != y->lost)
-		return x->lost ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
 	return strcmp(x->key, y->key);
 }
 
@@ -50,8 +54,8 @@ count_of(const json_t *object, const char *name)
 
 /* KEY is copied. */
 static bool
-add(struct mu_past *past, const char *key, bool lost, uint64_t bytes,
-    uint64_t blocks)
+add(struct mu_past *past, const char *key, enum mu_past_kind kind,
+    uint64_t bytes, uint64_t blocks)
 {
 	char *copy;
 
@@ -60,7 +64,7 @@ add(struct mu_past *past, const char *key, bool lost, uint64_t bytes,
 	copy = strdup(key);
 	if (copy != NULL)
 		past->groups[past->count++] =
-		    (struct mu_past_group) { copy, lost, bytes, blocks };
+		    (struct mu_past_group) { copy, kind, bytes, blocks };
 	return copy != NULL;
 }
 
@@ -76,7 +80,8 @@ add_lost(struct mu_past *past, const json_t *report)
 		group = json_array_get(groups, i);
 		key = json_string_value(json_object_get(group, "key"));
 		if (key == NULL ||
-		    !add(past, key, true, count_of(group, "total_bytes"),
+		    !add(past, key, MU_PAST_LOST,
+			count_of(group, "total_bytes"),
 			count_of(group, "blocks")))
 			return false;
 	}
@@ -85,22 +90,51 @@ add_lost(struct mu_past *past, const json_t *report)
 	return json_is_array(groups);
 }
 
+/* Large blocks of no known type are one group: a table grows by moving. */
+static void
+name_live(char name[MU_WATCH_NAME], const char *type, uint64_t size)
+{
+	const struct mu_in_use in_use = {
+		.size = size, .type = type, .certain = true
+	};
+
+	if (type == NULL && size >= LARGE)
+		strlcpy(name, LARGE_NAME, MU_WATCH_NAME);
+	else
+		mu_watch_name_live(name, &in_use);
+}
+
 static bool
 add_live(struct mu_past *past, const json_t *report)
 {
 	const json_t *all = json_object_get(report, "in_use"), *one;
-	const char *type;
-	char size[64];
+	char name[MU_WATCH_NAME];
 	size_t i;
 
-	past->typed = json_is_array(all);
+	past->has[MU_PAST_LIVE] = json_is_array(all);
 	for (i = 0; i < json_array_size(all); i++) {
 		one = json_array_get(all, i);
-		type = json_string_value(json_object_get(one, "type"));
-		snprintf(size, sizeof(size), "blocks of %llu bytes",
-		    (unsigned long long)count_of(one, "size"));
-		if (!add(past, type == NULL ? size : type, false,
-			count_of(one, "bytes"), count_of(one, "count")))
+		name_live(name, json_string_value(json_object_get(one, "type")),
+		    count_of(one, "size"));
+		if (!add(past, name, MU_PAST_LIVE, count_of(one, "bytes"),
+			count_of(one, "count")))
+			return false;
+	}
+	return true;
+}
+
+/* What a report does not say: only of looks. */
+static bool
+add_held(struct mu_past *past, const struct mu_explained *explained)
+{
+	const struct mu_collection *one;
+	size_t i, count = explained == NULL ? 0 : explained->num_collections;
+
+	past->has[MU_PAST_HELD] = count > 0;
+	for (i = 0; i < count; i++) {
+		one = &explained->collections[i];
+		if (!add(past, one->name, MU_PAST_HELD, one->bytes,
+			one->elements))
 			return false;
 	}
 	return true;
@@ -173,22 +207,23 @@ report_object(const struct mu_report *report)
 }
 
 static enum mu_status
-show_look(const struct mu_past *past, const struct mu_check *check,
-    json_t **object, struct mu_why *why)
+show_look(struct mu_past *past, const struct mu_check *check, json_t **object,
+    struct mu_why *why)
 {
 	struct mu_report report = { .stop = "" };
 	struct mu_check own = *check;
 	enum mu_status status;
 
 	own.look = past->path;
-	own.explain = (struct mu_explain) { .in_use = true };
+	own.explain =
+	    (struct mu_explain) { .in_use = true, .collections = true };
 	own.limit = LOST_MOST;
 	own.list = false;
 	own.by = MU_BY_STACK;
 	status = mu_check_look_file(&own, &report);
 	if (!mu_status_usable(status))
 		mu_why(why, status, "%s", report.info.reason);
-	else
+	else if (add_held(past, report.explained))
 		*object = report_object(&report);
 	mu_check_release(&report);
 	if (!mu_status_usable(status))

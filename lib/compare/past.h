@@ -10,10 +10,16 @@
 
 #include "lib/check/check.h"
 
-/* Lost blocks of one stack or shape, or live ones of one type. */
+enum mu_past_kind {
+	MU_PAST_LOST, /* blocks of one stack or shape */
+	MU_PAST_LIVE, /* blocks of one type: rows of any length are of one */
+	MU_PAST_HELD, /* what one path from a variable leads to: elements */
+	MU_PAST_KINDS
+};
+
 struct mu_past_group {
 	char *key;
-	bool lost;
+	enum mu_past_kind kind;
 	uint64_t bytes, blocks;
 };
 
@@ -22,7 +28,8 @@ struct mu_past {
 	struct mu_past_group *groups; /* sorted, each once */
 	size_t count, max;
 	uint64_t lost_bytes, lost_blocks, live_bytes, live_blocks;
-	bool typed;     /* it has groups of live blocks */
+	/* It has groups of the kind. */
+	bool has[MU_PAST_KINDS];
 	size_t missing; /* groups of lost ones that it does not list */
 };
 

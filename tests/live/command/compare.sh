@@ -45,6 +45,61 @@ ends 0 --diff "$work/before.look" "$work/changed"
 like "$work/answer" "^Live:"
 like "$work/answer" "went .* to 0 bytes: .*std::pair"
 
+# A table that was moved to a larger block is the same one: by its type, and by
+# the variable that holds it.
+cat >"$work/table.cc" <<'END'
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+struct item {
+	long number;
+	item *next;
+};
+std::vector<item> items;
+void *table;
+
+static void grow(size_t count)
+{
+	items.assign(count, item { 1, nullptr });
+	items.shrink_to_fit();
+	table = realloc(table, count * 1000);
+	memset(table, 1, count * 1000);
+}
+
+int main()
+{
+	size_t count = 1000;
+	char line[80];
+
+	grow(count);
+	puts("ready");
+	for (fflush(stdout); fgets(line, sizeof(line), stdin) != NULL;) {
+		grow(count *= 4);
+		puts("done");
+		fflush(stdout);
+	}
+}
+END
+g++ -g -o "$work/table" "$work/table.cc" || fail "not compiled"
+hold "$work/table"
+take small
+echo 4 >&9
+await grep -q "done" "$said"
+take large
+let_go
+for kind in look json; do
+	name="a table, $kind"
+	ends 0 --diff "$work/small.$kind" "$work/large.$kind"
+	like "$work/answer" "grew +[+].* \([+]0 blocks\) to .*: item\[\]"
+	like "$work/answer" "grew .* to 3.8 MiB: blocks of 128.0 KiB or more"
+	unlike "$work/answer" "came|went"
+done
+ends 0 --diff "$work/small.look" "$work/large.look"
+like "$work/answer" "^Held by:"
+like "$work/answer" "grew +[+].* \([+]3000 elements\) to 6[0-9.]* KiB: items"
+
 name=incomplete
 ends 4 --diff "$work/before.look" "$work/after.lost"
 has "$work/answer" "does not say what lives"
