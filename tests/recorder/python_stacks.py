@@ -131,6 +131,25 @@ def run(coroutine):
         pass
 
 
+def replace_code():
+    """Code is freed, and other code takes its place and that of its table."""
+    first = next(sizes)
+    scope = {'malloc': malloc, 'size': first}
+    for i in range(40):
+        source = '%smalloc(size)\n' % ('\n' * i)
+        code = compile(source.ljust(60), 'again', 'exec')
+        exec(code, scope)
+        del code, source
+        scope['size'] += 16
+        next(sizes)
+    note(first)
+    line = replace_code.__code__.co_firstlineno + 7
+    outer = expected.pop(first)[1:]
+    here = ['replace_code', __file__, line]
+    for i in range(40):
+        expected[first + 16 * i] = [['<module>', 'again', i + 1], here, *outer]
+
+
 def naïve_ключ():
     lose()
 
@@ -160,6 +179,8 @@ def all_kinds():
                  ' lose()\n' + '\n' * 70000 + ' lose()\nlong()',
                  'a "file", \\ of\x1bodd ü name \udcff', 'exec'), scope)
     eval('lose()', scope)
+    # Code that is freed, and other code at its address.
+    replace_code()
 
 
 all_kinds()

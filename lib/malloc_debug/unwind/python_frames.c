@@ -8,7 +8,7 @@
 
 #include "lib/malloc_debug/unwind/python_lines.h"
 #include "lib/malloc_debug/unwind/script_lines.h"
-#include "lib/malloc_debug/unwind/stack_depot.h"
+#include "lib/malloc_debug/unwind/stack_depot_find.h"
 #include "lib/malloc_debug/unwind/stack_layouts.h"
 #include "mu/sys.h"
 
@@ -19,11 +19,13 @@
 #define OBJECT_TYPE 8    /* bytes to PyObject.ob_type */
 #define OBJECT_LENGTH 16 /* to the length of bytes, and of a text */
 #define BYTES_VALUE 32
+#define TEXT_HASH 24 /* UINTPTR_MAX: not known yet */
 #define TEXT_STATE 32
 #define TEXT_COMPACT (1u << 5)
 #define TEXT_ASCII (1u << 6)
 #define TEXT_KIND(state) ((state) >> 2 & 7) /* bytes a letter */
 
+#define HASHED 128                      /* bytes, a multiple of 8 */
 #define KNOWN 12                        /* sets of a table: 256 KiB */
 #define CODE_MOST ((uintptr_t)64 << 20) /* bytes of a function */
 #define STEPS 4 /* frames that are looked at for each that is wanted */
@@ -259,22 +261,51 @@ make_line(uintptr_t code, size_t position)
 	    text_unit(word_at(code + at->name)), line > 0 ? (unsigned)line : 0);
 }
 
+/* Of the SIZE bytes at AT; of many, of the first and the last ones. */
+static uint64_t
+bytes_hash(uintptr_t at, size_t size)
+{
+	size_t count = size < HASHED ? size / 8 : HASHED / 8, i;
+	uint64_t hash = depot_hash((const uint64_t *)at, count, 0), rest = size;
+
+	if (size >= HASHED)
+		rest ^= depot_hash(
+		    (const uint64_t *)at + (size - HASHED) / 8, count, 1);
+	for (i = size & ~(size_t)7; i < size; i++)
+		rest = rest << 8 ^ *(const uint8_t *)(at + i);
+	return hash ^ rest * LAYOUT_MIX;
+}
+
+/* Names have a hash, as dictionaries have them as keys; files may have none. */
+static uint64_t
+text_hash(uintptr_t text)
+{
+	uintptr_t own = word_at(text + TEXT_HASH);
+
+	if (own != UINTPTR_MAX)
+		return own;
+	return bytes_hash(text + OBJECT_LENGTH,
+	    python.at->ascii - OBJECT_LENGTH + word_at(text + OBJECT_LENGTH));
+}
+
 /*
- * A code object may be freed, and another one be made at its address: its
- * strings and its table are at other addresses then.
+ * A code object may be freed, and another one be made at its address with its
+ * parts at the addresses of those before: what they consist of counts.
  */
 static uint64_t
 hash_of(uintptr_t code, size_t position)
 {
 	const struct layout *at = python.at;
-	uint64_t hash = code * LAYOUT_MIX;
+	uintptr_t table = word_at(code + at->table);
+	uint64_t words[] = {
+		code,
+		position << 32 | (uint32_t)int_at(code + at->first),
+		text_hash(word_at(code + at->file)),
+		text_hash(word_at(code + at->name)),
+		bytes_hash(table + BYTES_VALUE, word_at(table + OBJECT_LENGTH)),
+	};
 
-	hash = (hash ^ position) * LAYOUT_MIX;
-	hash = (hash ^ word_at(code + at->file) ^ hash >> 32) * LAYOUT_MIX;
-	hash = (hash ^ word_at(code + at->name) ^ hash >> 32) * LAYOUT_MIX;
-	hash = (hash ^ word_at(code + at->table) ^ hash >> 32) * LAYOUT_MIX;
-	hash ^= (uint32_t)int_at(code + at->first);
-	return (hash ^ hash >> 32) * LAYOUT_MIX;
+	return depot_hash(words, sizeof(words) / sizeof(*words), 0);
 }
 
 static uint64_t
