@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,14 +14,15 @@
 #include "mu/sys.h"
 
 #define FOLDER "memunreachable"
-#define MAGIC "mu cache 6\n" /* another number: another form, or meaning */
+#define MAGIC "mu cache 7\n" /* another number: another form, or meaning */
 #define KEPT 64              /* files, */
 #define KEPT_BYTES ((uint64_t)512 << 20) /* and of all */
 #define NAME_SIZE (MU_CACHE_NAME + 16)
 
-/* Of a name, by kind. Releases with other forms have other ones. */
+/* Of a name, by kind, and what it begins with in all releases. */
 static const char *const suffixes[MU_CACHE_KINDS] = { ".types-2",
 	".inflated-1" };
+static const char *const kinds[MU_CACHE_KINDS] = { ".types-", ".inflated-" };
 
 static bool
 is_ours(const struct stat *about)
@@ -84,7 +86,11 @@ mu_cache_open(struct mu_cache *cache)
 		return;
 	cache->folder = make_folder(caches, FOLDER);
 	close(caches);
-	cache->open = cache->folder >= 0;
+	cache->open = cache->folder >= 0 &&
+	    getrandom(cache->token, sizeof(cache->token), 0) ==
+		(ssize_t)sizeof(cache->token);
+	if (cache->folder >= 0 && !cache->open)
+		close(cache->folder);
 	while (cache->open && cache->num_files < MU_CACHE_FILES) {
 		fd = openat(
 		    cache->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -157,7 +163,7 @@ is_kept(const char *name)
 	size_t i;
 
 	for (i = 0; i < MU_CACHE_KINDS; i++)
-		if (strstr(name, suffixes[i]) != NULL)
+		if (strstr(name, kinds[i]) != NULL)
 			return true;
 	return false;
 }
@@ -176,7 +182,8 @@ remove_oldest(DIR *dir)
 	while ((entry = readdir(dir)) != NULL) {
 		if (!is_kept(entry->d_name) ||
 		    fstatat(dirfd(dir), entry->d_name, &about,
-			AT_SYMLINK_NOFOLLOW) != 0)
+			AT_SYMLINK_NOFOLLOW) != 0 ||
+		    !S_ISREG(about.st_mode))
 			continue;
 		bytes += (uint64_t)about.st_size;
 		if (count++ > 0 && about.st_mtime >= since)
@@ -205,13 +212,30 @@ tidy(const struct mu_cache *cache)
 	closedir(dir);
 }
 
+/*
+ * True if the end of FD was written by us: what a hostile file of debug
+ * information holds may be the end of one that is not complete. A file with a
+ * name has no token.
+ */
+static bool
+take_token(
+    const struct mu_cache *cache, int fd, const struct mu_cache_tail *tail)
+{
+	static const char none[sizeof(tail->token)];
+
+	return memcmp(tail->token, cache->token, sizeof(none)) == 0 &&
+	    pwrite(fd, none, sizeof(none),
+		(off_t)(tail->size + offsetof(struct mu_cache_tail, token))) ==
+	    (ssize_t)sizeof(none);
+}
+
 static void
 name_file(const struct mu_cache *cache, int fd)
 {
 	struct mu_cache_tail tail;
 	char name[NAME_SIZE], path[64];
 
-	if (!read_tail(fd, &tail) ||
+	if (!read_tail(fd, &tail) || !take_token(cache, fd, &tail) ||
 	    !file_name(name, tail.id.build_id, tail.kind))
 		return;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
@@ -238,6 +262,7 @@ int
 mu_cache_find(const struct mu_cache *cache, enum mu_cache_kind kind,
     const struct mu_debug_id *id, struct mu_cache_tail *tail)
 {
+	static const char none[sizeof(tail->token)];
 	char name[NAME_SIZE];
 	int fd;
 
@@ -245,6 +270,7 @@ mu_cache_find(const struct mu_cache *cache, enum mu_cache_kind kind,
 		return -1;
 	fd = mu_regular_file_open(cache->folder, name, NULL);
 	if (fd >= 0 && read_tail(fd, tail) && tail->size <= MU_CACHE_SIZE &&
+	    memcmp(tail->token, none, sizeof(none)) == 0 &&
 	    tail->kind == kind && memcmp(&tail->id, id, sizeof(*id)) == 0)
 		return fd;
 	if (fd >= 0)
@@ -272,14 +298,15 @@ mu_cache_write(int fd, const void *bytes, size_t size)
 }
 
 bool
-mu_cache_finish(
-    int fd, enum mu_cache_kind kind, const struct mu_debug_id *id, uint64_t sum)
+mu_cache_finish(const struct mu_cache *cache, int fd, enum mu_cache_kind kind,
+    const struct mu_debug_id *id, uint64_t sum)
 {
 	struct mu_cache_tail tail = {
 		.magic = MAGIC, .kind = kind, .id = *id, .sum = sum
 	};
 	off_t end = lseek(fd, 0, SEEK_END);
 
+	memcpy(tail.token, cache->token, sizeof(tail.token));
 	tail.size = (uint64_t)end;
 	return end >= 0 && mu_cache_write(fd, &tail, sizeof(tail));
 }

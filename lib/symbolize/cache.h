@@ -36,7 +36,8 @@ struct mu_debug_id {
 /* A file ends with this, written last: an ELF file must begin with its own. */
 struct mu_cache_tail {
 	char magic[16];
-	uint64_t kind; /* enum mu_cache_kind */
+	char token[16]; /* struct mu_cache's; 0 once the file has a name */
+	uint64_t kind;  /* enum mu_cache_kind */
 	struct mu_debug_id id;
 	uint64_t sum;  /* of what is before, in its writer's way */
 	uint64_t size; /* of that */
@@ -48,6 +49,8 @@ struct mu_cache {
 	int folder;
 	int files[MU_CACHE_FILES]; /* without names, to be written */
 	size_t num_files, num_used;
+
+	char token[16]; /* random; at the end of files that are complete */
 };
 
 /*
@@ -86,8 +89,8 @@ int mu_cache_find(const struct mu_cache *cache, enum mu_cache_kind kind,
 int mu_cache_begin(struct mu_cache *cache);
 
 /* FD has all it is to have of KIND for ID. False: it could not be written. */
-bool mu_cache_finish(int fd, enum mu_cache_kind kind,
-    const struct mu_debug_id *id, uint64_t sum);
+bool mu_cache_finish(const struct mu_cache *cache, int fd,
+    enum mu_cache_kind kind, const struct mu_debug_id *id, uint64_t sum);
 
 /* The sum of SIZE bytes, after SUM: any change of a word changes it. */
 uint64_t mu_cache_sum(uint64_t sum, const void *bytes, size_t size);

@@ -175,7 +175,7 @@ make(struct mu_cache *cache, const struct mu_debug_id *id, Elf *elf)
 	output.fd = mu_cache_begin(cache);
 	good = output.fd >= 0 && put_all(&output, elf) &&
 	    sum_of(output.fd, output.at, &sum) &&
-	    mu_cache_finish(output.fd, MU_CACHE_INFLATED, id, sum);
+	    mu_cache_finish(cache, output.fd, MU_CACHE_INFLATED, id, sum);
 	free(output.sections);
 	return good ? fcntl(output.fd, F_DUPFD_CLOEXEC, 0) : -1;
 }

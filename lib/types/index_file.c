@@ -179,5 +179,5 @@ mu_index_file_write(const struct mu_debug_index *index, struct mu_cache *cache,
 		good = mu_cache_write(fd, items_of(&parts[i]), size);
 	}
 	if (good)
-		mu_cache_finish(fd, MU_CACHE_TYPES, id, sum);
+		mu_cache_finish(cache, fd, MU_CACHE_TYPES, id, sum);
 }

@@ -184,6 +184,30 @@ TEST(what_is_not_worth_it_stays)
 	ck_assert_uint_eq(inode_kept(), 0);
 }
 
+/* What a hostile section holds may be the end of a file that is not complete.
+ */
+TEST(an_end_that_was_copied)
+{
+	struct stat about;
+	char *copy;
+	int fd;
+
+	write_file(".debug_info", SIZE);
+	ck_assert(is_inflated());
+	fd = open(kept, O_RDONLY);
+	ck_assert_int_eq(fstat(fd, &about), 0);
+	copy = malloc((size_t)about.st_size);
+	ck_assert_int_eq(read(fd, copy, (size_t)about.st_size), about.st_size);
+	close(fd);
+	ck_assert_int_eq(unlink(kept), 0);
+	fd = mu_cache_begin(&cache);
+	ck_assert(mu_cache_write(fd, copy, (size_t)about.st_size));
+	free(copy);
+	mu_cache_close(&cache);
+	mu_cache_open(&cache);
+	ck_assert_uint_eq(inode_kept(), 0);
+}
+
 TEST(another_file_with_its_build_id)
 {
 	ino_t before;
