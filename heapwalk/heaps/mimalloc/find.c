@@ -91,7 +91,8 @@ tells(const struct mu_snapshot *snap, const struct mu_mi_layout *layout,
 	if (!mu_mi_is_narrow(layout))
 		return true;
 	for (starts = 0; starts < MU_MI_STARTS_STORED; starts++)
-		if ((slices - mu_mi_start(starts, size)) / size == room)
+		if (size != 0 &&
+		    (slices - mu_mi_start(starts, size)) / size == room)
 			matches |= 1u << starts;
 	return matches == 1u << layout->starts;
 }

@@ -176,7 +176,7 @@ read_segment(struct mu_mi_walk *walk, uintptr_t segment, uintptr_t *next)
 static bool
 may_have(const struct mu_mapping *mapping)
 {
-	return mapping->inode == 0 && mapping->readable && mapping->writable &&
+	return mapping->readable && mapping->writable &&
 	    mu_mapping_is_anonymous(mapping);
 }
 

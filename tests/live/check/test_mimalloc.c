@@ -241,6 +241,59 @@ TEST(a_list_without_end_is_refused)
 	shimmed_must_be_refused(&test, &damage, 1);
 }
 
+/*
+ * MAP_HUGETLB memory, as /proc/PID/maps has it: hugetlb_file_setup() gives it a
+ * file. That needs pages which the machine sets aside, so the lines are
+ * changed.
+ */
+TEST(huge_pages)
+{
+	struct mu_mapping *mapping;
+	struct places at;
+
+	if (!start_damaged(&at))
+		return;
+	ck_assert_int_eq(shimmed_read(&test), MU_OK);
+	mapping = (struct mu_mapping *)mu_snapshot_mapping(
+	    &test.keeper.snap, at.segment);
+	ck_assert_ptr_nonnull(mapping);
+	mapping->inode = 7;
+	mapping->name = "/anon_hugepage (deleted)";
+	test.heap = (struct mu_heap) { .transient = false };
+	mu_blocks_open(&test.heap.blocks, &test.arena);
+	mu_ranges_open(&test.heap.owned, &test.arena);
+	ck_assert_msg(test.ops->list(&test.heap, &test.member,
+			  &test.keeper.snap, &test.arena, &test.why) == MU_OK,
+	    "%s", test.why.text);
+	shimmed_must_agree(&test);
+	shimmed_end(&test);
+}
+
+/* The only page that could tell the release has blocks of 0 bytes. */
+TEST(blocks_without_size)
+{
+	uintptr_t queue, page = 0;
+	struct places at;
+	size_t i;
+
+	if (!start_damaged(&at))
+		return;
+	for (i = 1; i < MU_MI_QUEUES - 2; i++) {
+		queue = at.heap + at.layout->queues + i * MU_MI_QUEUE_SIZE;
+		if (i >= 10 && page == 0)
+			page = word_at(queue);
+		if (page == 0 || page != word_at(queue)) {
+			shimmed_set(&test, queue, 0);
+			continue;
+		}
+		shimmed_set(&test, queue + MU_MI_QUEUE_BLOCK, 0);
+		shimmed_set(&test, page + at.layout->block_size, 0);
+	}
+	ck_assert_uint_ne(page, 0);
+	ck_assert_int_ne(shimmed_read(&test), MU_OK);
+	shimmed_end(&test);
+}
+
 /* Any words, and what others hold: whatever is read of that, it ends. */
 TEST(any_damage)
 {
