@@ -30,7 +30,7 @@
 	.starts = MU_MI_STARTS_STORED
 #define HEAP_OLD                                                   \
 	.queues = 1040, .delayed_free = 2840, .heap_thread = 2848, \
-	.heap_cookie = 2864, .heap_pages = 3024
+	.heap_cookie = 2864, .heap_pages = 3024, .heap_next = 3048
 #define HEAP_NEW                                                 \
 	.delayed_free = 8, .heap_thread = 16, .heap_cookie = 32, \
 	.heap_pages = 192
@@ -40,10 +40,10 @@ static const struct mu_mi_layout layouts[] = {
 	{ SEGMENT_OLD, PAGE_OLD, HEAP_OLD, .starts = MU_MI_STARTS_384 },
 	{ SEGMENT_OLD, PAGE_OLD, HEAP_OLD, .starts = MU_MI_STARTS_MULTIPLES },
 	/* 2.1.4 to 2.1.7, to 2.1.9, 2.2, 2.4 */
-	{ SEGMENT_OLD, PAGE_NEW, HEAP_NEW, .queues = 1264 },
-	{ SEGMENT_NEW, PAGE_NEW, HEAP_NEW, .queues = 1264 },
-	{ SEGMENT_NEW, PAGE_NEW, HEAP_NEW, .queues = 1280 },
-	{ SEGMENT_NEW, PAGE_NEW, HEAP_NEW, .queues = 1288 },
+	{ SEGMENT_OLD, PAGE_NEW, HEAP_NEW, .queues = 1264, .heap_next = 216 },
+	{ SEGMENT_NEW, PAGE_NEW, HEAP_NEW, .queues = 1264, .heap_next = 216 },
+	{ SEGMENT_NEW, PAGE_NEW, HEAP_NEW, .queues = 1280, .heap_next = 232 },
+	{ SEGMENT_NEW, PAGE_NEW, HEAP_NEW, .queues = 1288, .heap_next = 240 },
 };
 #define NUM_LAYOUTS (sizeof(layouts) / sizeof(*layouts))
 

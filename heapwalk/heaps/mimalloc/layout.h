@@ -34,7 +34,8 @@ struct mu_mi_layout {
 	enum mu_mi_starts starts;
 
 	/* mi_heap_t */
-	size_t queues, delayed_free, heap_thread, heap_cookie, heap_pages;
+	size_t queues, delayed_free, heap_thread, heap_cookie, heap_pages,
+	    heap_next;
 };
 
 /* Before 2.1.4 used and block_size have 32 bits, later used 16. */
@@ -55,8 +56,9 @@ mu_mi_is_narrow(const struct mu_mi_layout *layout)
 /* The lower bits of xthread_free: mi_delayed_t. */
 #define MU_MI_DELAYED 3
 
-/* mi_heap_t begins with its tld; mi_tld_t: heap_backing */
+/* mi_heap_t begins with its tld; mi_tld_t: heap_backing, heaps */
 #define MU_MI_TLD_BACKING 16
+#define MU_MI_TLD_HEAPS 24
 
 /* mi_heap_t, pages[]: mi_page_queue_t: first, last, block_size */
 #define MU_MI_QUEUES 75

@@ -185,7 +185,11 @@ TEST(damage_is_refused)
 		{ at.heap + layout->heap_thread, 64 },
 		{ at.heap + layout->heap_cookie, 1 },
 		{ at.heap + layout->delayed_free, 64 },
+		{ at.heap + layout->heap_next, 64 },
+		{ at.heap + layout->heap_next, at.heap },
 		{ at.tld + MU_MI_TLD_BACKING, 64 },
+		{ at.tld + MU_MI_TLD_HEAPS, 64 },
+		{ at.tld + MU_MI_TLD_HEAPS, word_at(at.tld + MU_MI_TLD_HEAPS) },
 	};
 	shimmed_must_be_refused(
 	    &test, damages, sizeof(damages) / sizeof(*damages));
@@ -241,6 +245,18 @@ TEST(a_list_without_end_is_refused)
 	shimmed_must_be_refused(&test, &damage, 1);
 }
 
+/* Read the heap again, with the lines of /proc/PID/maps as they were changed.
+ */
+static enum mu_status
+read_again(void)
+{
+	test.heap = (struct mu_heap) { .transient = false };
+	mu_blocks_open(&test.heap.blocks, &test.arena);
+	mu_ranges_open(&test.heap.owned, &test.arena);
+	return test.ops->list(&test.heap, &test.member, &test.keeper.snap,
+	    &test.arena, &test.why);
+}
+
 /*
  * MAP_HUGETLB memory, as /proc/PID/maps has it: hugetlb_file_setup() gives it a
  * file. That needs pages which the machine sets aside, so the lines are
@@ -259,13 +275,26 @@ TEST(huge_pages)
 	ck_assert_ptr_nonnull(mapping);
 	mapping->inode = 7;
 	mapping->name = "/anon_hugepage (deleted)";
-	test.heap = (struct mu_heap) { .transient = false };
-	mu_blocks_open(&test.heap.blocks, &test.arena);
-	mu_ranges_open(&test.heap.owned, &test.arena);
-	ck_assert_msg(test.ops->list(&test.heap, &test.member,
-			  &test.keeper.snap, &test.arena, &test.why) == MU_OK,
-	    "%s", test.why.text);
+	ck_assert_msg(read_again() == MU_OK, "%s", test.why.text);
 	shimmed_must_agree(&test);
+	shimmed_end(&test);
+}
+
+/* As of mi_manage_os_memory(): no page of the program's only heap is found. */
+TEST(shared_memory_is_refused)
+{
+	struct mu_mapping *mapping, *end;
+	struct places at;
+
+	if (!start_damaged(&at))
+		return;
+	ck_assert_int_eq(shimmed_read(&test), MU_OK);
+	mapping = test.keeper.snap.mappings;
+	end = mapping + test.keeper.snap.num_mappings;
+	for (; mapping < end; mapping++)
+		mapping->shared = true;
+	ck_assert_int_eq(read_again(), MU_ERR_HEAP_INCONSISTENT);
+	printf("%s\n", test.why.text);
 	shimmed_end(&test);
 }
 
