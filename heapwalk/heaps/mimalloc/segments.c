@@ -180,30 +180,47 @@ may_have(const struct mu_mapping *mapping)
 	    mu_mapping_is_anonymous(mapping);
 }
 
+/* The segments that begin in RANGE, which has data, but not before *NEXT. */
+static enum mu_status
+read_part(struct mu_mi_walk *walk, struct mu_range range, uintptr_t *next)
+{
+	uintptr_t mask = MU_MI_SEGMENT - 1, at = range.begin;
+	enum mu_status status = MU_OK;
+
+	while (status == MU_OK) {
+		if (at < *next)
+			at = *next;
+		if (at >= ~mask || ((at + mask) & ~mask) >= range.end)
+			break;
+		at = (at + mask) & ~mask;
+		*next = at + MU_MI_SEGMENT;
+		if (mu_mi_is_segment(walk->snap, &walk->mi, at))
+			status = read_segment(walk, at, next);
+	}
+	return status;
+}
+
+/* A header is written: of memory that was never touched nothing is read. */
 enum mu_status
 mu_mi_segments_read(struct mu_mi_walk *walk)
 {
+	struct mu_memory *memory = (struct mu_memory *)&walk->snap->memory;
 	const struct mu_mapping *mapping = walk->snap->mappings;
 	const struct mu_mapping *end = mapping + walk->snap->num_mappings;
-	uintptr_t at, mask = MU_MI_SEGMENT - 1, next = 0;
 	enum mu_status status = MU_OK;
+	struct mu_range rest, part;
+	uintptr_t next = 0;
 
-	for (; mapping < end; mapping++) {
-		if (!may_have(mapping) || mapping->range.begin > ~mask)
+	for (; status == MU_OK && mapping < end; mapping++) {
+		if (!may_have(mapping))
 			continue;
-		at = (mapping->range.begin + mask) & ~mask;
-		if (at < next)
-			at = (next + mask) & ~mask;
-		while (status == MU_OK && at >= mapping->range.begin &&
-		    at < mapping->range.end) {
-			next = at + MU_MI_SEGMENT;
-			if (mu_mi_is_segment(walk->snap, &walk->mi, at))
-				status = read_segment(walk, at, &next);
-			at = (next + mask) & ~mask;
-		}
-		if (status != MU_OK)
-			return status;
+		rest = mapping->range;
+		for (; status == MU_OK && rest.begin < rest.end &&
+		     memory->ops->populated(memory, rest, &part);
+		     rest.begin = part.end)
+			status = read_part(walk, part, &next);
 	}
-	mu_ranges_seal(&walk->owned);
-	return MU_OK;
+	if (status == MU_OK)
+		mu_ranges_seal(&walk->owned);
+	return status;
 }
