@@ -20,4 +20,10 @@ size_t mu_backtrace_count(const struct LeakBacktrace *backtrace);
 uintptr_t mu_backtrace_frame(
     const struct LeakBacktrace *backtrace, size_t number);
 
+/*
+ * The number of the innermost frame of an interpreted function, or of frames if
+ * there is none: the calls of the interpreter are the same for all functions.
+ */
+size_t mu_backtrace_script(const struct LeakBacktrace *backtrace);
+
 #endif

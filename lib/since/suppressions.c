@@ -351,6 +351,8 @@ is_left_out(struct mu_suppressions *suppressions, const struct judged *judged)
 static void
 put_entry(FILE *out, const struct mu_finding *finding, const char *type)
 {
+	const char *function =
+	    finding->script != NULL ? finding->script : finding->function;
 	size_t size = finding->example->size;
 
 	fputs("# ", out);
@@ -358,9 +360,9 @@ put_entry(FILE *out, const struct mu_finding *finding, const char *type)
 	fputs(", ", out);
 	mu_print_safe(out, finding->key);
 	fputc('\n', out);
-	if (finding->function != NULL) {
+	if (function != NULL) {
 		fputs("leak:^", out);
-		mu_print_safe(out, finding->function);
+		mu_print_safe(out, function);
 		fputs("$\n", out);
 	} else if (type != NULL) {
 		fputs("type:^", out);

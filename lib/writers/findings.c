@@ -103,6 +103,20 @@ find_function(struct mu_findings *findings, const struct Leak *leak)
 }
 
 static void
+find_script(struct mu_findings *findings, const struct Leak *leak)
+{
+	size_t number = mu_backtrace_script(&leak->backtrace);
+	struct mu_symbol symbol;
+
+	findings->finding.script = NULL;
+
+	if (number < mu_backtrace_count(&leak->backtrace) &&
+	    mu_names_find(&findings->report->names,
+		mu_backtrace_frame(&leak->backtrace, number), &symbol))
+		findings->finding.script = symbol.function;
+}
+
+static void
 describe(struct mu_findings *findings, const char *type)
 {
 	struct mu_finding *finding = &findings->finding;
@@ -135,6 +149,7 @@ fill(struct mu_findings *findings, const struct mu_groups_at *at,
 	if (finding->source.file[0] == '\0')
 		find_site(findings, &at->example);
 	find_function(findings, &at->example);
+	find_script(findings, &at->example);
 	mu_group_key(&key, at, &findings->report->names);
 	print_key(finding);
 	describe(findings, type);

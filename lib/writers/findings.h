@@ -29,6 +29,7 @@ struct mu_finding {
 	char key[MU_GROUP_KEY]; /* the same in every run */
 	char print[17];         /* of KEY, in hex */
 	const char *function;   /* that allocated; NULL: not known */
+	const char *script;     /* the interpreted one that did, or NULL */
 	struct mu_source_line source;
 };
 

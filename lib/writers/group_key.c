@@ -55,9 +55,15 @@ add_stack(struct mu_text *text, const struct LeakBacktrace *backtrace,
     const struct mu_names *names)
 {
 	size_t i, count = mu_backtrace_count(backtrace);
+	size_t first = mu_backtrace_script(backtrace);
 	bool more = true;
 
-	for (i = 0; more && i < count && i < FRAMES; i++) {
+	/* In front of interpreted functions only the innermost call counts. */
+	if (first == 0 || first == count)
+		first = 1;
+	for (i = 0; more && i < count && i < first - 1 + FRAMES; i++) {
+		if (i > 0 && i < first)
+			continue;
 		mu_text_add(text, "%s", i > 0 ? " < " : "");
 		more = add_frame(text, mu_backtrace_frame(backtrace, i), names);
 	}

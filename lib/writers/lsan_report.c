@@ -33,7 +33,8 @@ put_stack(const struct mu_out *out, const struct mu_finding *finding,
 		uintptr_t pc = mu_backtrace_frame(backtrace, i);
 
 		mu_names_find(names, pc, &symbol);
-		mu_put(out, "    #%zu 0x%lx", i, (unsigned long)pc);
+		mu_put(out, "    #%zu 0x%lx", i,
+		    symbol.script ? 0 : (unsigned long)pc);
 		if (mu_symbol_function(&symbol, 0) != NULL) {
 			mu_put(out, " in ");
 			mu_put_safe(out, mu_symbol_function(&symbol, 0));

@@ -52,7 +52,84 @@ play() {
 	let_go
 }
 
+# The state of a thread that is in C while the interpreter ends is freed.
+cat >"$work/churn.c" <<'END'
+#include <stdlib.h>
+void churn(void);
+void
+churn(void)
+{
+	for (;;)
+		free((void *volatile){ malloc(100) });
+}
+END
+cat >"$work/ends.py" <<'END'
+import ctypes
+import sys
+import threading
+import time
+
+churn = ctypes.CDLL(sys.argv[1]).churn
+for i in range(2):
+    threading.Thread(target=churn, daemon=True).start()
+time.sleep(0.2)
+END
+made "$work/churn.so" "${CC:-cc}" -O1 -fPIC -shared "$work/churn.c"
+
+ends() {
+	name="$1, ends"
+	for options in '' fill_on_free; do
+		env LD_PRELOAD="$recorder" PYTHONMALLOC=malloc \
+			LIBC_DEBUG_MALLOC_OPTIONS="backtrace backtrace_python $options" \
+			timeout 60 "$1" "$work/ends.py" "$work/churn.so"
+		status=$?
+		[ $status -eq 0 ] || fail "status $status with $options"
+	done
+}
+
+# What a baseline knows of one function is not what another one loses.
+cat >"$work/base.py" <<'END'
+import ctypes
+import sys
+
+malloc = ctypes.CDLL(None).malloc
+malloc.restype = None
+malloc.argtypes = [ctypes.c_size_t]
+
+
+def known():
+    malloc(3000)
+
+
+def another():
+    malloc(3000)
+
+
+for i in range(20):
+    known()
+    if len(sys.argv) > 1:
+        another()
+for i in range(100):
+    malloc(100)
+END
+
+known() {
+	name="$1, baseline"
+	PYTHONMALLOC=malloc "$command" -q --backtrace \
+		"--write-baseline=$work/baseline" -- "$1" "$work/base.py" \
+		>"$work/out" 2>&1
+	PYTHONMALLOC=malloc "$command" -q --backtrace \
+		"--baseline=$work/baseline" -- "$1" "$work/base.py" more \
+		>"$work/out" 2>&1
+	status=$?
+	[ $status -eq 23 ] || fail "status $status, not 23"
+	like "$work/out" '#[0-9]+  another '
+	unlike "$work/out" '#[0-9]+  known '
+}
+
 for python in ${PYTHONS:-/usr/bin/python3}; do
 	play "$python"
+	ends "$python"
+	known "$python"
 done
 [ $failures -eq 0 ]

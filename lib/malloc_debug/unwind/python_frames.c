@@ -3,7 +3,9 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <link.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "lib/malloc_debug/unwind/python_lines.h"
@@ -11,23 +13,24 @@
 #include "lib/malloc_debug/unwind/stack_depot_find.h"
 #include "lib/malloc_debug/unwind/stack_layouts.h"
 #include "mu/sys.h"
+#include "mu/text.h"
 
 #define DIRECT 0xff   /* the thread's state has the frame itself */
 #define NO_OWNER 0xff /* all frames are of functions */
 #define OWNER_C 3     /* of the interpreter's entry, FRAME_OWNED_BY_CSTACK */
 
-#define OBJECT_TYPE 8    /* bytes to PyObject.ob_type */
-#define OBJECT_LENGTH 16 /* to the length of bytes, and of a text */
+#define OBJECT_TYPE 8 /* bytes to PyObject.ob_type */
 #define BYTES_VALUE 32
-#define TEXT_HASH 24 /* UINTPTR_MAX: not known yet */
-#define TEXT_STATE 32
+#define NO_HASH UINTPTR_MAX
 #define TEXT_COMPACT (1u << 5)
 #define TEXT_ASCII (1u << 6)
 #define TEXT_KIND(state) ((state) >> 2 & 7) /* bytes a letter */
 
-#define HASHED 128                      /* bytes, a multiple of 8 */
-#define KNOWN 12                        /* sets of a table: 256 KiB */
-#define CODE_MOST ((uintptr_t)64 << 20) /* bytes of a function */
+#define FRAME_MOST 128 /* bytes that are read of a frame, a code object */
+#define CODE_MOST 144
+#define TABLE_MOST ((size_t)4096) /* and of a table, without the GIL */
+#define HASHED ((size_t)128)      /* bytes, a multiple of 8 */
+#define KNOWN 12                  /* sets of a table: 256 KiB */
 #define STEPS 4 /* frames that are looked at for each that is wanted */
 
 enum position {
@@ -38,7 +41,7 @@ enum position {
 
 /* Offsets in bytes, of builds without Py_TRACE_REFS and Py_GIL_DISABLED. */
 struct layout {
-	uint8_t state, current; /* PyThreadState; _PyCFrame in between */
+	uint8_t thread, state, current; /* PyThreadState; _PyCFrame between */
 	uint8_t back, code, position, owner; /* of a frame */
 	uint8_t kind;                        /* enum position */
 	uint8_t table_kind;                  /* enum python_table */
@@ -49,22 +52,22 @@ struct layout {
 
 /* CPython 3.6, 3.7 ...; from the headers of these. */
 static const struct layout layouts[] = {
-	{ 24, DIRECT, 24, 32, 120, NO_OWNER, POSITION_BYTES, PYTHON_LNOTAB, 96,
-	    104, 36, 112, 0, 48, 72 },
-	{ 24, DIRECT, 24, 32, 104, NO_OWNER, POSITION_BYTES, PYTHON_LNOTAB, 96,
-	    104, 36, 112, 0, 48, 72 },
-	{ 24, DIRECT, 24, 32, 104, NO_OWNER, POSITION_BYTES, PYTHON_LNOTAB, 104,
-	    112, 40, 120, 0, 48, 72 },
-	{ 24, DIRECT, 24, 32, 104, NO_OWNER, POSITION_BYTES, PYTHON_LNOTAB, 104,
-	    112, 40, 120, 0, 48, 72 },
-	{ 24, DIRECT, 24, 32, 96, NO_OWNER, POSITION_UNITS, PYTHON_LINES, 104,
-	    112, 40, 120, 0, 48, 72 },
-	{ 56, 8, 48, 32, 56, 69, POSITION_POINTER, PYTHON_LOCATIONS, 112, 128,
-	    72, 136, 184, 48, 72 },
-	{ 56, 0, 8, 0, 56, 70, POSITION_POINTER, PYTHON_LOCATIONS, 112, 128, 68,
-	    136, 192, 40, 56 },
-	{ 72, DIRECT, 8, 0, 56, 70, POSITION_POINTER, PYTHON_LOCATIONS, 112,
-	    128, 68, 136, 200, 40, 56 },
+	{ 152, 24, DIRECT, 24, 32, 120, NO_OWNER, POSITION_BYTES, PYTHON_LNOTAB,
+	    96, 104, 36, 112, 0, 48, 72 },
+	{ 176, 24, DIRECT, 24, 32, 104, NO_OWNER, POSITION_BYTES, PYTHON_LNOTAB,
+	    96, 104, 36, 112, 0, 48, 72 },
+	{ 176, 24, DIRECT, 24, 32, 104, NO_OWNER, POSITION_BYTES, PYTHON_LNOTAB,
+	    104, 112, 40, 120, 0, 48, 72 },
+	{ 176, 24, DIRECT, 24, 32, 104, NO_OWNER, POSITION_BYTES, PYTHON_LNOTAB,
+	    104, 112, 40, 120, 0, 48, 72 },
+	{ 176, 24, DIRECT, 24, 32, 96, NO_OWNER, POSITION_UNITS, PYTHON_LINES,
+	    104, 112, 40, 120, 0, 48, 72 },
+	{ 152, 56, 8, 48, 32, 56, 69, POSITION_POINTER, PYTHON_LOCATIONS, 112,
+	    128, 72, 136, 184, 48, 72 },
+	{ 136, 56, 0, 8, 0, 56, 70, POSITION_POINTER, PYTHON_LOCATIONS, 112,
+	    128, 68, 136, 192, 40, 56 },
+	{ 152, 72, DIRECT, 8, 0, 56, 70, POSITION_POINTER, PYTHON_LOCATIONS,
+	    112, 128, 68, 136, 200, 40, 56 },
 };
 
 #define FIRST_MINOR 6
@@ -78,7 +81,10 @@ struct known {
 
 static struct {
 	const struct layout *at;
-	void *(*this_state)(void); /* NULL: this thread runs no Python */
+	/* The first state of this thread; NULL: it never had the GIL. */
+	void *(*this_state)(void);
+	/* The state that has the GIL; since 3.12 NULL if it is another's. */
+	void *(*current_state)(void);
 	uintptr_t code_type, text_type, bytes_type;
 	uintptr_t loop, loop_size; /* the function that executes Python */
 	struct known *known;
@@ -87,24 +93,25 @@ static struct {
 
 bool python_frames_there;
 
-static inline uintptr_t
-word_at(uintptr_t at)
-{
-	return *(const uintptr_t *)at;
-}
+/* A text, or bytes, of which only the first two are read. */
+struct part {
+	uintptr_t at;
+	struct {
+		uintptr_t type, length, hash, state;
+	} head;
+};
 
-static inline int
-int_at(uintptr_t at)
-{
-	return *(const int *)at;
-}
+struct code {
+	uintptr_t at;
+	size_t position; /* of the instruction, bytes from the first one */
+	int first;       /* line */
+	struct part file, name, table;
+};
 
-static bool
-is_of(uintptr_t object, uintptr_t type)
-{
-	return object != 0 && object % sizeof(uintptr_t) == 0 &&
-	    word_at(object + OBJECT_TYPE) == type;
-}
+struct frame {
+	uintptr_t code, back, position;
+	bool function;
+};
 
 /* "3.11.2 (main, ...": 11; 0 for others. */
 static unsigned
@@ -112,7 +119,7 @@ minor_of(const char *version)
 {
 	unsigned minor = 0;
 
-	if (strncmp(version, "3.", 2) != 0)
+	if (version == NULL || strncmp(version, "3.", 2) != 0)
 		return 0;
 	for (version += 2; *version >= '0' && *version <= '9'; version++)
 		minor = 10 * minor + (unsigned)(*version - '0');
@@ -154,6 +161,17 @@ map_known(void)
 	return true;
 }
 
+/* A filter may kill a program for process_vm_readv(). */
+static bool
+is_filtered(void)
+{
+	char status[4096];
+
+	return mu_sys_read_file(AT_FDCWD, "/proc/thread-self/status", status,
+		   sizeof(status)) <= 0 ||
+	    strstr(status, "\nSeccomp:\t0\n") == NULL;
+}
+
 void
 python_frames_init(void)
 {
@@ -166,12 +184,125 @@ python_frames_init(void)
 	python.at = &layouts[minor - FIRST_MINOR];
 	python.this_state =
 	    (void *(*)(void))symbol("PyGILState_GetThisThreadState");
+	python.current_state =
+	    (void *(*)(void))symbol("_PyThreadState_UncheckedGet");
 	python.code_type = symbol("PyCode_Type");
 	python.text_type = symbol("PyUnicode_Type");
 	python.bytes_type = symbol("PyBytes_Type");
 	python_frames_there = python.this_state != NULL &&
-	    python.code_type != 0 && python.text_type != 0 &&
-	    python.bytes_type != 0 && find_loop() && map_known();
+	    python.current_state != NULL && python.code_type != 0 &&
+	    python.text_type != 0 && python.bytes_type != 0 && find_loop() &&
+	    map_known() && !is_filtered();
+}
+
+static void
+give_up(void)
+{
+	__atomic_store_n(&python_frames_there, false, __ATOMIC_RELEASE);
+}
+
+/*
+ * Read SIZE bytes at AT. CAREFUL: they may be gone, as another thread frees the
+ * state of one that does not have the GIL, or ends the interpreter.
+ */
+static bool
+take(bool careful, void *to, uintptr_t at, size_t size)
+{
+	ssize_t n;
+
+	if (!careful) {
+		memcpy(to, (const void *)at, size);
+		return true;
+	}
+	n = mu_sys_vm_read(mu_sys_getpid(), to, size, at);
+	if (n < 0 && n != -EFAULT)
+		give_up();
+	return n == (ssize_t)size;
+}
+
+static bool
+take_part(bool careful, struct part *part, uintptr_t at, uintptr_t type)
+{
+	part->at = at;
+	return take(careful, &part->head, at + OBJECT_TYPE,
+		   type == python.text_type ? sizeof(part->head)
+					    : 2 * sizeof(uintptr_t)) &&
+	    part->head.type == type;
+}
+
+static uintptr_t
+word_in(const char *bytes, size_t at)
+{
+	uintptr_t word;
+
+	memcpy(&word, bytes + at, sizeof(word));
+	return word;
+}
+
+static int
+int_in(const char *bytes, size_t at)
+{
+	int number;
+
+	memcpy(&number, bytes + at, sizeof(number));
+	return number;
+}
+
+static bool
+take_code(bool careful, struct code *code, const struct frame *frame)
+{
+	const struct layout *at = python.at;
+	char bytes[CODE_MOST];
+
+	code->at = frame->code;
+	if (code->at == 0 || code->at % sizeof(uintptr_t) != 0 ||
+	    !take(careful, bytes, code->at, at->table + sizeof(uintptr_t)) ||
+	    word_in(bytes, OBJECT_TYPE) != python.code_type)
+		return false;
+	code->first = int_in(bytes, at->first);
+	code->position = at->kind == POSITION_POINTER
+	    ? frame->position - code->at - at->start
+	    : frame->position;
+	return take_part(careful, &code->file, word_in(bytes, at->file),
+		   python.text_type) &&
+	    take_part(careful, &code->name, word_in(bytes, at->name),
+		python.text_type) &&
+	    take_part(careful, &code->table, word_in(bytes, at->table),
+		python.bytes_type);
+}
+
+/* How much is read of a frame: it may end at the end of its memory. */
+static size_t
+frame_size(void)
+{
+	const struct layout *at = python.at;
+	size_t size = at->position + sizeof(uintptr_t);
+
+	return at->owner != NO_OWNER && at->owner >= size
+	    ? at->owner + (size_t)1
+	    : size;
+}
+
+static bool
+take_frame(bool careful, struct frame *frame, uintptr_t address)
+{
+	const struct layout *at = python.at;
+	char bytes[FRAME_MOST];
+	int number;
+
+	if (!take(careful, bytes, address, frame_size()))
+		return false;
+	frame->code = word_in(bytes, at->code);
+	frame->back = word_in(bytes, at->back);
+	frame->position = word_in(bytes, at->position);
+	frame->function = at->owner == NO_OWNER || bytes[at->owner] != OWNER_C;
+	if (at->kind == POSITION_POINTER)
+		return true;
+	number = int_in(bytes, at->position);
+	frame->position = number < 0 ? 0 : (uintptr_t)number;
+	if (at->kind == POSITION_UNITS)
+		frame->position *= 2;
+	return true;
 }
 
 /*
@@ -184,6 +315,8 @@ put_letter(char *out, uint32_t letter)
 	static const uint8_t lead[] = { 0, 0xc0, 0xe0, 0xf0 };
 	size_t i, more;
 
+	if (letter == 0)
+		letter = '?';
 	if (letter - 0xdc80 < 0x80)
 		letter -= 0xdc00;
 	else if (letter >= 0x80) {
@@ -198,273 +331,238 @@ put_letter(char *out, uint32_t letter)
 }
 
 static uint32_t
-letter_at(uintptr_t letters, size_t i, unsigned kind)
+letter_in(const char *letters, size_t i, size_t kind)
 {
-	if (kind == 1)
-		return ((const uint8_t *)letters)[i];
-	return kind == 2 ? ((const uint16_t *)letters)[i]
-			 : ((const uint32_t *)letters)[i];
+	uint32_t letter = 0;
+
+	memcpy(&letter, letters + i * kind, kind); /* little-endian */
+	return letter;
 }
 
-/* Store the beginning of a text in the depot. Returns its unit, or 0. */
+/*
+ * Store a text in the depot; of a long one the beginning, and what tells it
+ * from others. Returns its unit, or 0.
+ */
 static uint32_t
-text_unit(uintptr_t text)
+text_unit(bool careful, const struct part *part)
 {
+	char letters[SCRIPT_TEXT_MOST * sizeof(uint32_t)];
 	union script_text kept = { { 0 } };
-	size_t i, length, size = 0;
-	uintptr_t letters;
-	unsigned state;
+	unsigned state = (unsigned)part->head.state;
+	size_t i, length = part->head.length, size = 0;
+	size_t kind = TEXT_KIND(state);
+	bool long_one = length > SCRIPT_TEXT_MOST / 2;
 
-	if (!is_of(text, python.text_type))
+	if (long_one)
+		length = SCRIPT_TEXT_MOST / 2;
+	if ((state & TEXT_COMPACT) == 0 || kind > sizeof(uint32_t) ||
+	    !take(careful, letters,
+		part->at +
+		    ((state & TEXT_ASCII) != 0 ? python.at->ascii
+					       : python.at->wide),
+		length * kind))
 		return 0;
-	state = (unsigned)int_at(text + TEXT_STATE);
-	if ((state & TEXT_COMPACT) == 0)
-		return 0;
-	letters = text +
-	    ((state & TEXT_ASCII) != 0 ? python.at->ascii : python.at->wide);
-	length = word_at(text + OBJECT_LENGTH);
-	for (i = 0; i < length && size + 5 < SCRIPT_TEXT_MOST; i++)
-		size += put_letter(
-		    kept.bytes + size, letter_at(letters, i, TEXT_KIND(state)));
+	for (i = 0; i < length && size < SCRIPT_TEXT_MOST - 64; i++)
+		size +=
+		    put_letter(kept.bytes + size, letter_in(letters, i, kind));
+	if (long_one || i < length)
+		size +=
+		    mu_text_format(kept.bytes + size, SCRIPT_TEXT_MOST - size,
+			"... (%zu letters)", (size_t)part->head.length);
 	return script_text_put(&kept, size);
-}
-
-/* Bytes from the beginning of CODE to the instruction that FRAME executes. */
-static size_t
-position_of(uintptr_t frame, uintptr_t code)
-{
-	const struct layout *at = python.at;
-	int number;
-
-	if (at->kind == POSITION_POINTER)
-		return word_at(frame + at->position) - code - at->start;
-	number = int_at(frame + at->position);
-	if (number < 0)
-		return 0;
-	return (size_t)number * (at->kind == POSITION_UNITS ? 2 : 1);
 }
 
 /* Store the line in the depot. Returns its frame, or 0. */
 static uint64_t
-make_line(uintptr_t code, size_t position)
+make_line(bool careful, const struct code *code)
 {
 	const struct layout *at = python.at;
-	uintptr_t table = word_at(code + at->table);
+	const unsigned char *table =
+	    (const unsigned char *)code->table.at + BYTES_VALUE;
+	size_t size = code->table.head.length;
+	unsigned char copy[TABLE_MOST];
 	int line = 0;
 
-	if (is_of(table, python.bytes_type))
-		line = python_line((enum python_table)at->table_kind,
-		    (const unsigned char *)table + BYTES_VALUE,
-		    word_at(table + OBJECT_LENGTH), int_at(code + at->first),
-		    position);
-	return script_line_put(text_unit(word_at(code + at->file)),
-	    text_unit(word_at(code + at->name)), line > 0 ? (unsigned)line : 0);
+	if (careful && size > TABLE_MOST)
+		size = TABLE_MOST;
+	if (careful && !take(true, copy, (uintptr_t)table, size))
+		return 0;
+	line = python_line((enum python_table)at->table_kind,
+	    careful ? copy : table, size, code->first, code->position);
+	return script_line_put(text_unit(careful, &code->file),
+	    text_unit(careful, &code->name), line > 0 ? (unsigned)line : 0);
 }
 
 /* Of the SIZE bytes at AT; of many, of the first and the last ones. */
-static uint64_t
-bytes_hash(uintptr_t at, size_t size)
+static bool
+add_bytes(bool careful, uint64_t *hash, uintptr_t at, size_t size)
 {
-	size_t count = size < HASHED ? size / 8 : HASHED / 8, i;
-	uint64_t hash = depot_hash((const uint64_t *)at, count, 0), rest = size;
+	uint64_t words[2 * HASHED / 8] = { 0 };
+	char *bytes = (char *)words;
 
-	if (size >= HASHED)
-		rest ^= depot_hash(
-		    (const uint64_t *)at + (size - HASHED) / 8, count, 1);
-	for (i = size & ~(size_t)7; i < size; i++)
-		rest = rest << 8 ^ *(const uint8_t *)(at + i);
-	return hash ^ rest * LAYOUT_MIX;
+	if (size <= sizeof(words)) {
+		if (!take(careful, bytes, at, size))
+			return false;
+	} else if (!take(careful, bytes, at, HASHED) ||
+	    !take(careful, bytes + HASHED, at + size - HASHED, HASHED)) {
+		return false;
+	}
+	*hash =
+	    (*hash ^ size ^
+		depot_hash(words,
+		    size < sizeof(words) ? (size + 7) / 8 : sizeof(words) / 8,
+		    0)) *
+	    LAYOUT_MIX;
+	return true;
 }
 
 /* Names have a hash, as dictionaries have them as keys; files may have none. */
-static uint64_t
-text_hash(uintptr_t text)
+static bool
+add_text(bool careful, uint64_t *hash, const struct part *text)
 {
-	uintptr_t own = word_at(text + TEXT_HASH);
+	size_t kind = TEXT_KIND((unsigned)text->head.state);
 
-	if (own != UINTPTR_MAX)
-		return own;
-	return bytes_hash(text + OBJECT_LENGTH,
-	    python.at->ascii - OBJECT_LENGTH + word_at(text + OBJECT_LENGTH));
+	*hash = (*hash ^ text->head.hash) * LAYOUT_MIX;
+	return text->head.hash != NO_HASH ||
+	    add_bytes(careful, hash, text->at + python.at->ascii,
+		text->head.length * kind);
 }
 
 /*
  * A code object may be freed, and another one be made at its address with its
  * parts at the addresses of those before: what they consist of counts.
  */
-static uint64_t
-hash_of(uintptr_t code, size_t position)
+static bool
+hash_of(bool careful, const struct code *code, uint64_t *hash)
 {
-	const struct layout *at = python.at;
-	uintptr_t table = word_at(code + at->table);
-	uint64_t words[] = {
-		code,
-		position << 32 | (uint32_t)int_at(code + at->first),
-		text_hash(word_at(code + at->file)),
-		text_hash(word_at(code + at->name)),
-		bytes_hash(table + BYTES_VALUE, word_at(table + OBJECT_LENGTH)),
-	};
-
-	return depot_hash(words, sizeof(words) / sizeof(*words), 0);
+	*hash = code->at * LAYOUT_MIX;
+	*hash =
+	    (*hash ^ code->position << 32 ^ (uint32_t)code->first) * LAYOUT_MIX;
+	return add_text(careful, hash, &code->file) &&
+	    add_text(careful, hash, &code->name) &&
+	    add_bytes(careful, hash, code->table.at + BYTES_VALUE,
+		code->table.head.length);
 }
 
 static uint64_t
-find_line(uintptr_t code, size_t position)
+find_line(bool careful, const struct code *code)
 {
-	uint64_t hash = hash_of(code, position);
-	struct stack_known *set = python.known->lines[hash >> (64 - KNOWN)];
-	uint64_t line = stack_known_get(set, hash);
+	struct stack_known *set;
+	uint64_t hash, line;
 
+	if (!hash_of(careful, code, &hash))
+		return 0;
+	hash ^= hash >> 32;
+	hash *= LAYOUT_MIX;
+	set = python.known->lines[hash >> (64 - KNOWN)];
+	line = stack_known_get(set, hash);
 	if (line == 0) {
-		line = make_line(code, position);
+		line = make_line(careful, code);
 		if (line != 0)
 			stack_known_note(set, hash, line);
 	}
 	return line;
 }
 
-static void
-give_up(void)
-{
-	__atomic_store_n(&python_frames_there, false, __ATOMIC_RELEASE);
-}
-
-/* 0: what is at AT cannot be read. A sandbox may refuse the call at all. */
-static uintptr_t
-tried(uintptr_t at)
-{
-	uintptr_t word = 0;
-	ssize_t n = mu_sys_vm_read(mu_sys_getpid(), &word, sizeof(word), at);
-
-	if (n < 0 && n != -EFAULT)
-		give_up();
-	return n == (ssize_t)sizeof(word) ? word : 0;
-}
-
-static bool
-is_tried(uintptr_t object, uintptr_t type)
-{
-	return tried(object + OBJECT_TYPE) == type;
-}
-
-/* True if FRAME is one by its own strings and table. */
-static bool
-is_right(uintptr_t frame)
-{
-	const struct layout *at = python.at;
-	uintptr_t code = tried(frame + at->code);
-
-	return is_tried(code, python.code_type) &&
-	    is_tried(tried(code + at->file), python.text_type) &&
-	    is_tried(tried(code + at->name), python.text_type) &&
-	    is_tried(tried(code + at->table), python.bytes_type) &&
-	    (at->kind != POSITION_POINTER ||
-		tried(frame + at->position) - code < CODE_MOST);
-}
-
 /*
- * A build may have another layout: the first frames that are met, up to the
- * outermost one, must agree with this one before any is read without care.
+ * The lines of the frames from FRAME on. Returns 0 if one is not as it should
+ * be.
  */
-static bool
-prove(uintptr_t frame)
-{
-	const struct layout *at = python.at;
-	size_t right = 0, steps = MU_STACK_MAX_FRAMES;
-
-	for (; frame != 0 && steps > 0; steps--) {
-		if (at->owner == NO_OWNER ||
-		    (tried(frame + at->owner) & 0xff) != OWNER_C) {
-			if (!is_right(frame))
-				return false;
-			right++;
-		}
-		frame = tried(frame + at->back);
-	}
-	return right > 0;
-}
-
-/* The frame of this thread in the layout's place, or 0. */
-static uintptr_t
-first_frame(uintptr_t state, uintptr_t (*read)(uintptr_t at))
-{
-	const struct layout *at = python.at;
-	uintptr_t frame = read(state + at->state);
-
-	if (frame == 0 || at->current == DIRECT)
-		return frame;
-	return read(frame + at->current);
-}
-
-/* The innermost frame of this thread, or 0. */
-static uintptr_t
-innermost(void)
-{
-	uintptr_t state = (uintptr_t)python.this_state(), frame;
-
-	if (state == 0)
-		return 0;
-	if (__atomic_load_n(&python.proven, __ATOMIC_ACQUIRE))
-		return first_frame(state, word_at);
-	frame = first_frame(state, tried);
-	if (frame == 0)
-		return 0;
-	if (!prove(frame)) {
-		give_up();
-		return 0;
-	}
-	__atomic_store_n(&python.proven, true, __ATOMIC_RELEASE);
-	return frame;
-}
-
-static bool
-is_function(uintptr_t frame)
-{
-	uint8_t owner = python.at->owner;
-
-	return (owner == NO_OWNER ||
-		   *(const uint8_t *)(frame + owner) != OWNER_C) &&
-	    is_of(word_at(frame + python.at->code), python.code_type);
-}
-
 static size_t
-walk(uintptr_t *frames, size_t max)
+walk(bool careful, uintptr_t address, uintptr_t *lines, size_t max)
 {
-	uintptr_t frame = innermost(), code;
 	size_t count = 0, steps = STEPS * max;
-	uint64_t line;
+	struct frame frame;
+	struct code code;
 
-	for (; frame != 0 && count < max && steps > 0; steps--) {
-		if (is_function(frame)) {
-			code = word_at(frame + python.at->code);
-			line = find_line(code, position_of(frame, code));
-			if (line == 0)
-				break;
-			frames[count++] = line;
+	for (; address != 0 && count < max && steps > 0; steps--) {
+		if (!take_frame(careful, &frame, address))
+			return 0;
+		if (frame.function) {
+			if (!take_code(careful, &code, &frame))
+				return 0;
+			lines[count] = find_line(careful, &code);
+			if (lines[count++] == 0)
+				return 0;
 		}
-		frame = word_at(frame + python.at->back);
+		address = frame.back;
 	}
 	return count;
 }
 
 /*
- * The frames of CALLS up to the interpreter's loop, followed by LINES; half of
- * them are for Python if the loop is not among them. Returns their unit.
+ * The state of this thread, or 0. Before 3.12 a thread in another interpreter
+ * than that of its first state has the GIL by another one. *CAREFUL: it may be
+ * freed at any time.
  */
+static uintptr_t
+state_of_thread(bool *careful)
+{
+	uintptr_t first = (uintptr_t)python.this_state(), thread;
+	uintptr_t current = (uintptr_t)python.current_state();
+
+	*careful = current != first;
+	if (*careful && first != 0 && current != 0 &&
+	    take(true, &thread, current + python.at->thread, sizeof(thread)) &&
+	    thread == (uintptr_t)pthread_self()) {
+		*careful = false;
+		return current;
+	}
+	return first;
+}
+
+static size_t
+find_lines(uintptr_t *lines, size_t max)
+{
+	const struct layout *at = python.at;
+	bool proven = __atomic_load_n(&python.proven, __ATOMIC_ACQUIRE);
+	bool careful;
+	uintptr_t state = state_of_thread(&careful), frame;
+	size_t count;
+
+	if (state == 0 ||
+	    !take(careful, &frame, state + at->state, sizeof(frame)) ||
+	    frame == 0)
+		return 0;
+	if (at->current != DIRECT &&
+	    (!take(careful || !proven, &frame, frame + at->current,
+		 sizeof(frame)) ||
+		frame == 0))
+		return 0;
+	/* A build may have another layout. */
+	count = walk(careful || !proven, frame, lines, max);
+	if (!careful && !proven) {
+		if (count == 0)
+			give_up();
+		else
+			__atomic_store_n(
+			    &python.proven, true, __ATOMIC_RELEASE);
+	}
+	return count;
+}
+
+/*
+ * How many of CALLS are up to the interpreter's loop; half of them if it may
+ * be behind the last one; 0: the thread is not in Python.
+ */
+static size_t
+calls_of_loop(const struct mu_stack *calls, size_t max)
+{
+	size_t i;
+
+	for (i = 0; i < calls->num_frames; i++)
+		if (calls->frames[i] - python.loop < python.loop_size)
+			return i + 1 < max ? i + 1 : max / 2;
+	return calls->num_frames < max ? 0 : max / 2;
+}
+
+/* The first INNER frames of CALLS, followed by LINES. Returns their unit. */
 static uint32_t
-join(const struct mu_stack *calls, const uintptr_t *lines, size_t count,
-    size_t max)
+join(const struct mu_stack *calls, size_t inner, const uintptr_t *lines,
+    size_t count, size_t max)
 {
 	uintptr_t frames[MU_STACK_MAX_FRAMES];
-	size_t inner = 0;
 
-	while (inner < calls->num_frames && inner < max &&
-	    calls->frames[inner] - python.loop >= python.loop_size)
-		inner++;
-	if (inner < calls->num_frames && inner < max)
-		inner++;
-	else if (inner > max / 2)
-		inner = max / 2;
 	if (count > max - inner)
 		count = max - inner;
 	memcpy(frames, calls->frames, inner * sizeof(*frames));
@@ -475,24 +573,25 @@ join(const struct mu_stack *calls, const uintptr_t *lines, size_t count,
 uint32_t
 python_frames_put(uint32_t unit, size_t max)
 {
+	const struct mu_stack *calls = depot_memory_at(unit);
+	size_t i, count, inner = calls_of_loop(calls, max);
 	uintptr_t lines[MU_STACK_MAX_FRAMES];
-	size_t i, count = walk(lines, max);
-	uint64_t hash = unit * LAYOUT_MIX;
-	const struct mu_stack *calls;
 	struct stack_known *set;
+	uint64_t hash;
 	uint32_t joined;
 
+	count = inner == 0 ? 0 : find_lines(lines, max);
 	if (count == 0)
 		return unit;
+	hash = unit * LAYOUT_MIX;
 	for (i = 0; i < count; i++)
 		hash = (hash ^ lines[i] ^ hash >> 32) * LAYOUT_MIX;
 	set = python.known->stacks[hash >> (64 - KNOWN)];
 	joined = (uint32_t)stack_known_get(set, hash);
-	if (joined != 0)
-		return joined;
-	calls = stack_depot_get(unit);
-	joined = calls == NULL ? unit : join(calls, lines, count, max);
-	if (joined != 0)
-		stack_known_note(set, hash, joined);
+	if (joined == 0) {
+		joined = join(calls, inner, lines, count, max);
+		if (joined != 0)
+			stack_known_note(set, hash, joined);
+	}
 	return joined;
 }
