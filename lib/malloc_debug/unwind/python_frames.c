@@ -93,6 +93,14 @@ static struct {
 
 bool python_frames_there;
 
+/* dlsym() of a name that is not there allocates, for dlerror(). */
+#define WEAK __attribute__((weak))
+extern const char *Py_GetVersion(void) WEAK;
+extern void *PyGILState_GetThisThreadState(void) WEAK;
+extern void *_PyThreadState_UncheckedGet(void) WEAK;
+extern void *_PyEval_EvalFrameDefault(void) WEAK;
+extern char PyCode_Type[] WEAK, PyUnicode_Type[] WEAK, PyBytes_Type[] WEAK;
+
 /* A text, or bytes, of which only the first two are read. */
 struct part {
 	uintptr_t at;
@@ -126,19 +134,13 @@ minor_of(const char *version)
 	return minor;
 }
 
-static uintptr_t
-symbol(const char *name)
-{
-	return (uintptr_t)dlsym(RTLD_DEFAULT, name);
-}
-
 static bool
 find_loop(void)
 {
 	const ElfW(Sym) *entry = NULL;
 	Dl_info info;
 
-	python.loop = symbol("_PyEval_EvalFrameDefault");
+	python.loop = (uintptr_t)_PyEval_EvalFrameDefault;
 	if (python.loop == 0 ||
 	    dladdr1((void *)python.loop, &info, (void **)&entry,
 		RTLD_DL_SYMENT) == 0 ||
@@ -175,20 +177,16 @@ is_filtered(void)
 void
 python_frames_init(void)
 {
-	const char *(*version)(void) =
-	    (const char *(*)(void))symbol("Py_GetVersion");
-	unsigned minor = version == NULL ? 0 : minor_of(version());
+	unsigned minor = Py_GetVersion == NULL ? 0 : minor_of(Py_GetVersion());
 
 	if (minor < FIRST_MINOR || minor - FIRST_MINOR >= NUM_LAYOUTS)
 		return;
 	python.at = &layouts[minor - FIRST_MINOR];
-	python.this_state =
-	    (void *(*)(void))symbol("PyGILState_GetThisThreadState");
-	python.current_state =
-	    (void *(*)(void))symbol("_PyThreadState_UncheckedGet");
-	python.code_type = symbol("PyCode_Type");
-	python.text_type = symbol("PyUnicode_Type");
-	python.bytes_type = symbol("PyBytes_Type");
+	python.this_state = PyGILState_GetThisThreadState;
+	python.current_state = _PyThreadState_UncheckedGet;
+	python.code_type = (uintptr_t)PyCode_Type;
+	python.text_type = (uintptr_t)PyUnicode_Type;
+	python.bytes_type = (uintptr_t)PyBytes_Type;
 	python_frames_there = python.this_state != NULL &&
 	    python.current_state != NULL && python.code_type != 0 &&
 	    python.text_type != 0 && python.bytes_type != 0 && find_loop() &&
