@@ -221,7 +221,8 @@ mu_recorder_open(struct mu_recorder *recorder, const struct mu_snapshot *snap,
 
 bool
 mu_recorder_open_names(struct mu_recorder *recorder,
-    const struct mu_snapshot *snap, uintptr_t address, struct mu_arena *arena)
+    const struct mu_snapshot *snap, uintptr_t address, bool scripts,
+    struct mu_arena *arena)
 {
 	struct opening opening = {
 		.recorder = recorder,
@@ -234,5 +235,5 @@ mu_recorder_open_names(struct mu_recorder *recorder,
 		return false;
 	opening.left = anonymous_bytes(snap);
 	mu_recorder_modules(recorder, snap, arena);
-	return open_depot(&opening);
+	return !scripts || open_depot(&opening);
 }

@@ -100,10 +100,12 @@ bool mu_recorder_open(struct mu_recorder *recorder,
 
 /*
  * Read only what names frames, for a caller that has the stacks already:
- * recorder->header, recorder->unloaded and the depot. Returns false as above.
+ * recorder->header, recorder->unloaded and, with SCRIPTS, the depot. Returns
+ * false as above.
  */
 bool mu_recorder_open_names(struct mu_recorder *recorder,
-    const struct mu_snapshot *snap, uintptr_t address, struct mu_arena *arena);
+    const struct mu_snapshot *snap, uintptr_t address, bool scripts,
+    struct mu_arena *arena);
 
 /* Fill recorder->unloaded from recorder->header. */
 void mu_recorder_modules(struct mu_recorder *recorder,

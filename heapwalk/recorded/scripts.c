@@ -1,7 +1,6 @@
 #include "heapwalk/recorded/scripts.h"
 
 #define WORD sizeof(uint64_t)
-#define TEXT_MOST 128 /* words; the recorder keeps no longer ones */
 
 /* The words of UNIT, an entry of this kind; NULL if it is none. */
 static const char *
@@ -29,7 +28,7 @@ text_of(mu_depot_entry *entry, const void *ctx, uint32_t unit)
 	size_t count;
 
 	text = words_of(entry, ctx, unit, &count);
-	if (text == NULL || count > TEXT_MOST ||
+	if (text == NULL || count > MU_SCRIPT_TEXT_WORDS ||
 	    memchr(text, '\0', count * WORD) == NULL)
 		return NULL;
 	return text;

@@ -226,6 +226,7 @@ mu_recorded_frame(
  * second one has the line, or 0. The words of a text are its bytes, ended by
  * one or more zeros.
  */
+#define MU_SCRIPT_TEXT_WORDS 128 /* at most */
 #define MU_FRAME_SCRIPT (UINT64_C(0xfffe) << MU_FRAME_SHIFT)
 
 /* True if FRAME is one. */

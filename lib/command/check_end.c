@@ -241,30 +241,35 @@ close_ending(struct ending *ending)
 		close(ending->pagemap);
 }
 
+/* SCRIPTS: with frames of interpreted functions. */
 static bool
-has_stacks(const struct mu_report *answer)
+has_stacks(const struct mu_report *answer, bool scripts)
 {
 	struct mu_entries_at at;
 	const struct Leak *leak;
+	size_t first;
 
 	mu_entries_open(&at, &answer->entries);
-	while ((leak = mu_entries_next(&at)) != NULL)
-		if (mu_backtrace_count(&leak->backtrace) > 0)
+	while ((leak = mu_entries_next(&at)) != NULL) {
+		first = scripts ? mu_backtrace_script(&leak->backtrace) : 0;
+		if (first < mu_backtrace_count(&leak->backtrace))
 			return true;
+	}
 	return false;
 }
 
 /* Read only what names frames, which is ENDING's or ARENA's. */
 static void
-find_recorder(
-    struct mu_recorder *recorder, struct ending *ending, struct mu_arena *arena)
+find_recorder(struct mu_recorder *recorder, struct ending *ending, bool scripts,
+    struct mu_arena *arena)
 {
 	uintptr_t place = 0;
 
 	if (take_image(ending, NULL) == MU_OK)
 		place = mu_recorded_find(&ending->snap);
 	if (place != 0)
-		mu_recorder_open_names(recorder, &ending->snap, place, arena);
+		mu_recorder_open_names(
+		    recorder, &ending->snap, place, scripts, arena);
 }
 
 static void
@@ -326,8 +331,9 @@ mu_check_end_name(const struct mu_check *check,
 
 	mu_arena_open(&arena, ARENA_LIMIT);
 	open_ending(&ending, check, stopped);
-	if (has_stacks(answer))
-		find_recorder(&recorder, &ending, &arena);
+	if (has_stacks(answer, false))
+		find_recorder(
+		    &recorder, &ending, has_stacks(answer, true), &arena);
 	mu_proc_program(tid, answer->program, sizeof(answer->program));
 	if (answer->info.num_reported > 0 &&
 	    mu_mappings_read(tid, &mappings, &num_mappings, &arena, NULL) ==

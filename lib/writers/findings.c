@@ -109,7 +109,6 @@ find_script(struct mu_findings *findings, const struct Leak *leak)
 	struct mu_symbol symbol;
 
 	findings->finding.script = NULL;
-
 	if (number < mu_backtrace_count(&leak->backtrace) &&
 	    mu_names_find(&findings->report->names,
 		mu_backtrace_frame(&leak->backtrace, number), &symbol))

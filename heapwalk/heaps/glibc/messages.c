@@ -203,3 +203,17 @@ mu_glibc_message_find(const struct mu_snapshot *snap,
 		    sizeof(sanitizer_messages) / sizeof(*sanitizer_messages));
 	return name;
 }
+
+bool
+mu_glibc_message_is(const struct mu_snapshot *snap,
+    const struct mu_mapping *file, const char *name)
+{
+	const struct mu_mapping *mapping = snap->mappings;
+	const struct mu_mapping *end = mapping + snap->num_mappings;
+	const char *found = NULL;
+
+	for (; found == NULL && mapping < end; mapping++)
+		if (mu_mapping_same_file(mapping, file))
+			found = mu_glibc_message_find(snap, mapping, true);
+	return found != NULL && strcmp(found, name) == 0;
+}

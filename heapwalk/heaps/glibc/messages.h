@@ -18,4 +18,8 @@
 const char *mu_glibc_message_find(const struct mu_snapshot *snap,
     const struct mu_mapping *mapping, bool instead);
 
+/* True if FILE, one of its mappings, is or contains the allocator NAME. */
+bool mu_glibc_message_is(const struct mu_snapshot *snap,
+    const struct mu_mapping *file, const char *name);
+
 #endif

@@ -167,23 +167,6 @@ data_of(const struct mu_snapshot *snap, const struct mu_mapping *mapping,
 	return true;
 }
 
-static bool
-has_messages(const struct mu_snapshot *snap, const struct mu_mapping *file)
-{
-	const struct mu_mapping *mapping = snap->mappings;
-	const struct mu_mapping *end = mapping + snap->num_mappings;
-	const char *name;
-
-	for (; mapping < end; mapping++) {
-		if (!mu_mapping_same_file(mapping, file))
-			continue;
-		name = mu_glibc_message_find(snap, mapping, true);
-		if (name != NULL)
-			return strcmp(name, "jemalloc") == 0;
-	}
-	return false;
-}
-
 /* The file is loaded once more (dlmopen()): that has a heap of its own. */
 static bool
 is_twice(const struct mu_snapshot *snap, const struct mu_mapping *file)
@@ -211,7 +194,7 @@ mu_je_find(struct mu_jemalloc *found, const struct mu_snapshot *snap,
 	*found = (struct mu_jemalloc) { .file = NULL };
 	for (; mapping < end && search.first == 0; mapping++) {
 		if (!data_of(snap, mapping, &search.data) ||
-		    !has_messages(snap, mapping))
+		    !mu_glibc_message_is(snap, mapping, "jemalloc"))
 			continue;
 		mu_each_word(snap, search.data, see_arena, &search);
 		file = mapping;

@@ -155,23 +155,6 @@ see_heap(void *ctx, uintptr_t at, uintptr_t word)
 	return true;
 }
 
-static bool
-has_messages(const struct mu_snapshot *snap, const struct mu_mapping *file)
-{
-	const struct mu_mapping *mapping = snap->mappings;
-	const struct mu_mapping *end = mapping + snap->num_mappings;
-	const char *name;
-
-	for (; mapping < end; mapping++) {
-		if (!mu_mapping_same_file(mapping, file))
-			continue;
-		name = mu_glibc_message_find(snap, mapping, true);
-		if (name != NULL)
-			return strcmp(name, "mimalloc") == 0;
-	}
-	return false;
-}
-
 /*
  * In the process itself only the file that has malloc is read: a file that was
  * truncated since cannot be (SIGBUS), and a pass costs what it did.
@@ -198,7 +181,8 @@ mu_mi_find(struct mu_mimalloc *found, const struct mu_snapshot *snap)
 
 	*found = (struct mu_mimalloc) { .file = NULL };
 	for (; mapping < end; mapping++) {
-		if (!may_have(snap, mapping) || !has_messages(snap, mapping))
+		if (!may_have(snap, mapping) ||
+		    !mu_glibc_message_is(snap, mapping, "mimalloc"))
 			continue;
 		search.data = mapping->range;
 		mu_each_word(snap, search.data, see_heap, &search);

@@ -14,15 +14,6 @@ wrong(const struct mu_mi_walk *walk, uintptr_t page, const char *rule)
 	    "mimalloc's page at %p has %s", (void *)page, rule);
 }
 
-static uintptr_t
-word(const char *view, size_t offset)
-{
-	uintptr_t value;
-
-	memcpy(&value, view + offset, sizeof(value));
-	return value;
-}
-
 static uint16_t
 quarter(const char *view, size_t offset)
 {
@@ -37,11 +28,11 @@ static void
 read_size(const struct mu_mi_layout *layout, const char *view,
     struct mu_range slices, struct mu_mi_page *page)
 {
-	page->size = word(view, layout->block_size);
-	page->used = word(view, layout->used);
+	page->size = mu_mi_word(view, layout->block_size);
+	page->used = mu_mi_word(view, layout->used);
 	if (!mu_mi_is_narrow(layout)) {
 		page->used = (uint16_t)page->used;
-		page->range.begin = word(view, layout->page_start);
+		page->range.begin = mu_mi_word(view, layout->page_start);
 		return;
 	}
 	page->size = (uint32_t)page->size;
@@ -60,11 +51,11 @@ mu_mi_page_add(
 	size_t reserved = quarter(view, MU_MI_PAGE_RESERVED);
 	struct mu_mi_page page = {
 		.capacity = quarter(view, MU_MI_PAGE_CAPACITY),
-		.free = word(view, MU_MI_PAGE_FREE),
-		.local_free = word(view, layout->local_free),
-		.thread_free =
-		    word(view, layout->thread_free) & ~(uintptr_t)MU_MI_DELAYED,
-		.heap = word(view, layout->heap),
+		.free = mu_mi_word(view, MU_MI_PAGE_FREE),
+		.local_free = mu_mi_word(view, layout->local_free),
+		.thread_free = mu_mi_word(view, layout->thread_free) &
+		    ~(uintptr_t)MU_MI_DELAYED,
+		.heap = mu_mi_word(view, layout->heap),
 		.segment = walk->num_segments - 1,
 	};
 
@@ -109,7 +100,7 @@ take_list(struct mu_mi_page *page, uintptr_t block)
 		view = mu_mi_take(page, block);
 		if (view == NULL)
 			return page->capacity + 1;
-		block = word(view, 0);
+		block = mu_mi_word(view, 0);
 	}
 	return count;
 }

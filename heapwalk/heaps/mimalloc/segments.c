@@ -20,15 +20,6 @@ wrong(const struct mu_mi_walk *walk, uintptr_t segment, const char *rule)
 	    "mimalloc's segment at %p has %s", (void *)segment, rule);
 }
 
-static uintptr_t
-word(const char *view, size_t offset)
-{
-	uintptr_t value;
-
-	memcpy(&value, view + offset, sizeof(value));
-	return value;
-}
-
 static uint32_t
 half(const char *view, size_t offset)
 {
@@ -59,8 +50,9 @@ check_header(const struct header *header, size_t max)
 static bool
 is_page(const struct mu_mi_layout *layout, const char *slice)
 {
-	return mu_mi_is_narrow(layout) ? half(slice, layout->block_size) != 0
-				       : word(slice, layout->block_size) != 0;
+	return mu_mi_is_narrow(layout)
+	    ? half(slice, layout->block_size) != 0
+	    : mu_mi_word(slice, layout->block_size) != 0;
 }
 
 /*
@@ -130,12 +122,12 @@ read_header(
     const struct mu_mi_layout *layout, const char *view, struct header *header)
 {
 	*header = (struct header) {
-		.abandoned = word(view, layout->segment_abandoned),
-		.used = word(view, layout->segment_used),
-		.slices = word(view, layout->segment_slices),
-		.info = word(view, layout->segment_info),
-		.entries = word(view, layout->segment_entries),
-		.thread = word(view, layout->segment_thread),
+		.abandoned = mu_mi_word(view, layout->segment_abandoned),
+		.used = mu_mi_word(view, layout->segment_used),
+		.slices = mu_mi_word(view, layout->segment_slices),
+		.info = mu_mi_word(view, layout->segment_info),
+		.entries = mu_mi_word(view, layout->segment_entries),
+		.thread = mu_mi_word(view, layout->segment_thread),
 	};
 }
 

@@ -10,7 +10,8 @@
 
 #include "mu/recorded.h"
 
-#define SCRIPT_TEXT_MOST ((size_t)1024) /* bytes that are kept of a text */
+/* Bytes that are kept of a text. */
+#define SCRIPT_TEXT_MOST (MU_SCRIPT_TEXT_WORDS * sizeof(uint64_t))
 
 /* As it is stored; the bytes behind its end are 0. */
 union script_text {

@@ -438,7 +438,7 @@ TEST(unloaded_modules)
 	    recorder.unloaded[1].range.end, 0x9110 | (uint64_t)2 << 48);
 	ck_assert_str_eq(recorder.unloaded[2].path, "/first");
 	ck_assert(mu_recorder_open_names(
-	    &recorder, &snap, (uintptr_t)&fake.header, &image.arena));
+	    &recorder, &snap, (uintptr_t)&fake.header, true, &image.arena));
 	ck_assert_uint_eq(recorder.num_unloaded, 3);
 	/*
 	 * A list of modules that cannot be read does not make the recorder
