@@ -97,3 +97,23 @@ mu_known_leave_out(const struct mu_blocks *blocks, struct mu_memory *memory,
 		mu_blocks_each_unmarked(blocks, mark_if_known, &leaving_out);
 	return leaving_out.deadline.passed ? MU_ERR_TIMEOUT : MU_OK;
 }
+
+enum mu_status
+mu_known_unmark(const struct mu_blocks *blocks, struct mu_memory *memory,
+    const struct mu_known *known, size_t count, uint64_t deadline_ns)
+{
+	struct leaving_out keeping = { .memory = memory,
+		.recorder = blocks->recorder,
+		.deadline = { .ns = deadline_ns } };
+	struct mu_block block;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		if (mu_blocks_find(blocks, known[i].range.begin, &block) &&
+		    is_same(&keeping, &known[i], &block))
+			*block.mark = 0;
+		if (mu_deadline_passed(&keeping.deadline, 1))
+			return MU_ERR_TIMEOUT;
+	}
+	return MU_OK;
+}

@@ -52,4 +52,12 @@ enum mu_status mu_known_leave_out(const struct mu_blocks *blocks,
     struct mu_memory *memory, const struct mu_known *known, size_t count,
     uint64_t deadline_ns);
 
+/*
+ * The opposite: take the marks from those of KNOWN that are still allocated, by
+ * the same rule. A stale word may have reached them for a moment.
+ */
+enum mu_status mu_known_unmark(const struct mu_blocks *blocks,
+    struct mu_memory *memory, const struct mu_known *known, size_t count,
+    uint64_t deadline_ns);
+
 #endif

@@ -7,6 +7,7 @@
  */
 #include "heapwalk/memory/shared.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "heapwalk/subject/classify.h"
@@ -115,22 +116,34 @@ keep_executable(const struct mu_mapping *mapping, long copy, size_t size)
 	return mu_sys3(SYS_mprotect, copy, (long)size, protection) == 0;
 }
 
-/* The kernel makes a second mapping of what is shared. */
+/*
+ * The kernel makes a second mapping of what is shared, but not of huge pages
+ * (EINVAL, mm/mremap.c), of which copy() reads all.
+ */
+static uintptr_t
+map_again(const struct mu_mapping *mapping)
+{
+	long at = mu_syscall6(SYS_mremap, (long)mapping->range.begin, 0,
+	    (long)mu_range_size(mapping->range), MREMAP_MAYMOVE, 0, 0);
+
+	if (at == -EINVAL)
+		return MU_SHARED_READ;
+	return mu_sys_failed(at) ? MU_SHARED_NOWHERE : (uintptr_t)at;
+}
+
 static void
 keep(struct taking *taking, const struct mu_mapping *mapping, bool elsewhere)
 {
 	uintptr_t *kept = taking->shared->kept;
-	long at = MU_SHARED_NOWHERE;
 
 	if (kept == NULL)
 		return;
+	kept += mapping - taking->self->mappings;
 	if (elsewhere)
-		at = MU_SHARED_ELSEWHERE;
-	else if (mapping->shared)
-		at = mu_syscall6(SYS_mremap, (long)mapping->range.begin, 0,
-		    (long)mu_range_size(mapping->range), MREMAP_MAYMOVE, 0, 0);
-	kept[mapping - taking->self->mappings] =
-	    mu_sys_failed(at) ? MU_SHARED_NOWHERE : (uintptr_t)at;
+		*kept = MU_SHARED_ELSEWHERE;
+	else
+		*kept =
+		    mapping->shared ? map_again(mapping) : MU_SHARED_NOWHERE;
 }
 
 /* Replace MAPPING by private memory: with its contents, or EMPTY. */
@@ -256,6 +269,10 @@ mu_shared_next(struct mu_pages *pages, uintptr_t kept,
 
 	if (kept == MU_SHARED_ELSEWHERE || kept == MU_SHARED_NOWHERE)
 		return false;
+	if (kept == MU_SHARED_READ) {
+		*part = range;
+		return mu_range_size(range) > 0;
+	}
 	now.range =
 	    (struct mu_range) { now.range.begin + by, now.range.end + by };
 	range = (struct mu_range) { range.begin + by, range.end + by };

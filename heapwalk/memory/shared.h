@@ -36,6 +36,7 @@ void mu_shared_take(struct mu_shared *shared, struct mu_memory *memory);
 /* Where the image still shares a mapping. 0: at its own place. */
 #define MU_SHARED_ELSEWHERE 1 /* another mapping shows the same */
 #define MU_SHARED_NOWHERE 2
+#define MU_SHARED_READ 3 /* nowhere, but all of its pages have data */
 
 /*
  * The first part of RANGE in MAPPING, whose place is KEPT, with data now, as

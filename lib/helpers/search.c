@@ -54,8 +54,11 @@ end_reading(struct mu_search *search)
 static enum mu_status
 leave_out(struct mu_search *search)
 {
+	enum mu_status (*mark_known)(const struct mu_blocks *,
+	    struct mu_memory *, const struct mu_known *, size_t, uint64_t) =
+	    search->known_stay ? mu_known_unmark : mu_known_leave_out;
 	enum mu_status status =
-	    mu_known_leave_out(&search->heap.blocks, &search->snap->memory,
+	    mark_known(&search->heap.blocks, &search->snap->memory,
 		search->known, search->num_known, search->deadline_ns);
 
 	if (status == MU_OK && search->known_owners)

@@ -52,9 +52,13 @@ struct mu_search {
 	const struct mu_range *candidates; /* by address */
 	size_t num_candidates;
 
-	/* Blocks that are not reported, with KEEP; see mu_known_leave_out(). */
+	/*
+	 * Blocks that are not reported, with KEEP; see mu_known_leave_out().
+	 * KNOWN_STAY: they are, even if something refers to them.
+	 */
 	const struct mu_known *known;
 	size_t num_known;
+	bool known_stay;
 
 	/* The answer, as far as the search got. */
 	struct mu_heap heap;

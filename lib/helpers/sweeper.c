@@ -352,6 +352,7 @@ sweep_memory(struct mu_image *image, struct mu_sweep *sweep)
 		.num_candidates = image->query.num_candidates,
 		.known = image->query.known,
 		.num_known = image->query.num_known,
+		.known_stay = image->query.words,
 	};
 	mu_log(&image->job.log, MU_LOG_STEP,
 	    "searching process %d for allocations", image->job.pid);

@@ -28,13 +28,14 @@ make(const struct mu_unreachable *unreachable)
 }
 
 __attribute__((noinline)) struct mu_checkpoint *
-mu_checkpoint_ask(
-    const struct mu_caller *caller, struct UnreachableMemoryInfo *info)
+mu_checkpoint_ask(const struct mu_caller *caller,
+    const struct mu_checkpoint *earlier, struct UnreachableMemoryInfo *info)
 {
 	struct mu_unreachable unreachable = { .with_words = true };
 	struct mu_request request = {
 		.caller = caller,
 		.log_policy = MU_LOG_POLICY_FAILURE,
+		.since = earlier,
 		.unreachable = &unreachable,
 	};
 	struct mu_checkpoint *checkpoint = NULL;
@@ -54,7 +55,7 @@ memunreachable_checkpoint(void)
 
 	mu_caller_capture(&caller);
 	return (struct MemunreachableCheckpoint *)mu_checkpoint_ask(
-	    &caller, &info);
+	    &caller, NULL, &info);
 }
 
 void

@@ -40,8 +40,9 @@ struct mu_request {
 	struct mu_entries *entries; /* return all entries, packed, in memory of
 				       mu_library.results; NULL: no */
 	const struct mu_checkpoint
-	    *since;                       /* leave out its blocks; NULL: none */
-	struct mu_references *references; /* asked for; NULL: leaks are */
+	    *since; /* leave out its blocks; with UNREACHABLE and its words:
+		       list those that are still allocated; NULL: none */
+	struct mu_references *references;   /* asked for; NULL: leaks are */
 	struct mu_unreachable *unreachable; /* return these as well; NULL: no */
 	struct mu_pipe_usage *usage;        /* of the heap, too; NULL: not */
 	struct mu_groups_info *groups;      /* of the entries; NULL: none */

@@ -40,12 +40,17 @@ set_known(struct mu_test_case *test, struct mu_checkpoint *known)
 	test->begun = known != NULL;
 }
 
+/*
+ * What one test has lost stays known, even if a stale word on the stack refers
+ * to it when the next one begins: it would be that one's loss when the word is
+ * gone.
+ */
 static void
 note(struct mu_test_case *test, const struct mu_caller *caller)
 {
 	struct UnreachableMemoryInfo info = { 0 };
 
-	set_known(test, mu_checkpoint_ask(caller, &info));
+	set_known(test, mu_checkpoint_ask(caller, test->known, &info));
 	test->reason[0] = '\0';
 	if (!test->begun)
 		mu_text_format(test->reason, sizeof(test->reason), "%s: %s",

@@ -38,7 +38,8 @@ struct mu_query {
 	struct mu_reach reach;   /* what counts as a reference */
 	mu_words_filter *filter; /* for this CPU */
 	enum mu_which_look look;
-	const struct mu_known *known; /* not reported, by address */
+	const struct mu_known *known; /* not reported, by address; with
+					WORDS: all that are allocated */
 	size_t num_known;
 	struct mu_range *candidates; /* lost in the first look, by address */
 	uint64_t *candidate_words;   /* with WORDS */

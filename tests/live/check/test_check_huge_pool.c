@@ -7,6 +7,7 @@
  */
 #include "lib/check/check.h"
 #include "memunreachable/memunreachable.h"
+#include "tests/support/live.h"
 #include "tests/support/suite.h"
 
 #define POOL "/proc/sys/vm/nr_hugepages"
@@ -43,21 +44,33 @@ resize_pool(long size)
 	    fclose(file) == 0;
 }
 
+/* Restore the pool when this process is gone, however it ends. */
+static void
+guard_pool(void)
+{
+	int ends[2];
+	char byte;
+
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+	if (fork() == 0) {
+		setsid();
+		close(ends[1]);
+		if (read(ends[0], &byte, 1) == 0)
+			resize_pool(pool_before);
+		_exit(0);
+	}
+	close(ends[0]);
+}
+
 static void
 setup(void)
 {
 	pool_before = pool_size();
+	guard_pool();
 	has_pool = pool_before >= 0 && resize_pool(pool_before + PAGES) &&
 	    pool_size() >= pool_before + PAGES;
 	if (!has_pool)
 		printf("SKIPPED: no huge pages can be had here\n");
-}
-
-static void
-teardown(void)
-{
-	if (pool_before >= 0)
-		resize_pool(pool_before);
 }
 
 /* FLAGS: private or not, reserved or not. All that is allocated is held there
@@ -189,17 +202,37 @@ START_TEST(from_within)
 }
 END_TEST
 
+/* A root as any other; untouched pages, and those that a fork leaves out, too.
+ */
+START_TEST(root_within)
+{
+	char *memory;
+
+	if (!has_pool)
+		return;
+	memory = mmap(NULL, PAGES * HUGE, PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+	ck_assert_ptr_ne(memory, MAP_FAILED);
+	expect_root(memory + 4096);
+	expect_root(memory + HUGE);
+	ck_assert_int_eq(madvise(memory, PAGES * HUGE, MADV_DONTFORK), 0);
+	expect_root(memory + 4096);
+	munmap(memory, PAGES * HUGE);
+}
+END_TEST
+
 int
 main(void)
 {
 	Suite *suite = suite_create("check_huge_pool");
 	TCase *tcase = tcase_create("check_huge_pool");
 
-	tcase_add_unchecked_fixture(tcase, setup, teardown);
+	tcase_add_unchecked_fixture(tcase, setup, NULL);
 	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, from_outside, 0, 2);
 	tcase_add_loop_test(tcase, from_within, 0, 2);
 	tcase_add_test(tcase, shared_and_given_back);
+	tcase_add_test(tcase, root_within);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

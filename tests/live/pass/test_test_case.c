@@ -53,6 +53,29 @@ TEST(begin_and_end)
 	ck_assert_ptr_null(memunreachable_test_end());
 }
 
+/* A stale word may refer to a loss while the next test begins. */
+static void *volatile stale;
+
+TEST(blamed_once)
+{
+	uintptr_t lost;
+
+	ck_assert(memunreachable_test_begin("first"));
+	lost = lose('f');
+	scrub_stack();
+	expect(memunreachable_test_end(), "first lost 1000 bytes");
+	stale = mu_reveal(lost);
+	ck_assert(memunreachable_test_begin("second"));
+	stale = NULL;
+	scrub_stack();
+	ck_assert_ptr_null(memunreachable_test_end());
+	/* Freed and lost again, it is another block. */
+	free(mu_reveal(lost));
+	ck_assert(memunreachable_test_begin("third"));
+	lose_scrubbed('t');
+	expect(memunreachable_test_end(), "third lost 1000 bytes in 1 alloc");
+}
+
 /* With NEXT no pass is made: what was lost between is in the next test. */
 TEST(next)
 {

@@ -48,36 +48,6 @@ TEST(system_v)
 	expect_root(inside_mapping(mapping));
 }
 
-/*
- * Of the kernel's default size. Private ones are not copied, as a fork could
- * cost the process one.
- */
-TEST_LOOP(huge_pages, 0, 2)
-{
-	static const int kinds[] = { MAP_SHARED, MAP_PRIVATE };
-	struct UnreachableMemoryInfo info = { 0 };
-	char *mapping = mmap(NULL, (size_t)4 << 20, RW,
-	    kinds[_i] | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
-
-	if (mapping == MAP_FAILED) {
-		printf("SKIPPED: huge_pages: none available; write 8 to"
-		       " /proc/sys/vm/nr_hugepages\n");
-		return;
-	}
-	if (kinds[_i] == MAP_PRIVATE) {
-		*mapping = 1;
-		ck_assert(!GetUnreachableMemory(&info, 0));
-		ck_assert_int_eq(info.status, MEMUNREACHABLE_NO_MEMORY);
-	} else {
-		expect_root(inside_mapping(mapping));
-		expect_root(mapping + ((size_t)2 << 20));
-		ck_assert_int_eq(
-		    madvise(mapping, (size_t)4 << 20, MADV_DONTFORK), 0);
-		expect_root(inside_mapping(mapping));
-	}
-	munmap(mapping, (size_t)4 << 20);
-}
-
 TEST(transparent_huge_page)
 {
 	size_t huge = (size_t)2 << 20;
