@@ -127,9 +127,84 @@ known() {
 	unlike "$work/out" '#[0-9]+  known '
 }
 
+# In an interpreter within another one a call has that one's lines, or none.
+cat >"$work/within.py" <<'END'
+import sys
+import threading
+
+inside = '''
+import ctypes
+
+free, held = ctypes.CDLL(None), ctypes.PyDLL(None)
+for one in free, held:
+    one.malloc.restype = None
+    one.malloc.argtypes = [ctypes.c_size_t]
+
+
+def inner():
+    for i in range(20):
+        free.malloc(7000)
+        held.malloc(7016)
+
+
+inner()
+for i in range(300):  # registers and stacks have no old addresses
+    held.malloc(100)
+'''
+
+
+def run(code):
+    try:
+        from _testcapi import run_in_subinterp
+    except ImportError:
+        import _xxsubinterpreters
+        one = _xxsubinterpreters.create()
+        _xxsubinterpreters.run_string(one, code)
+        _xxsubinterpreters.destroy(one)
+    else:
+        assert run_in_subinterp(code) == 0
+
+
+def outer():
+    run(inside)
+
+
+outer()
+thread = threading.Thread(target=outer)
+thread.start()
+thread.join()
+exec(inside.replace('inner', 'after').replace('70', '90'))
+print('\nready', flush=True)
+sys.stdin.read()
+END
+
+within() {
+	name="$1, within"
+	hold env LD_PRELOAD="$recorder" PYTHONMALLOC=malloc \
+		LIBC_DEBUG_MALLOC_OPTIONS='backtrace=48 backtrace_python fill_on_alloc fill_on_free' \
+		"$1" "$work/within.py"
+	"$command" -q --by=block --limit=5000 --format=json -p "$pid" \
+		>"$work/report"
+	python3 - "$work/report" "$1" <<'END' >"$work/compared"
+import json, re, sys
+seen = {}
+for leak in json.load(open(sys.argv[1]))['leaks']:
+    names = [f['function'] for f in leak['frames'] if f['pc'] is None]
+    seen.setdefault(leak['size'], set()).add(' '.join(names))
+for size in 7000, 7016, 9000, 9016:
+    print(size, *sorted(seen.get(size, ['not lost'])), sep=', ')
+END
+	has "$work/compared" '7016, inner <module>'
+	has "$work/compared" '9000, after <module> <module>'
+	has "$work/compared" '9016, after <module> <module>'
+	like "$work/compared" '^7000, (inner <module>)?$'
+	let_go
+}
+
 for python in ${PYTHONS:-/usr/bin/python3}; do
 	play "$python"
 	ends "$python"
 	known "$python"
+	within "$python"
 done
 [ $failures -eq 0 ]

@@ -71,6 +71,7 @@ static const struct layout layouts[] = {
 };
 
 #define FIRST_MINOR 6
+#define FIRST_OWN_STATE 12 /* the first state is that of the interpreter */
 #define NUM_LAYOUTS (sizeof(layouts) / sizeof(layouts[0]))
 
 /* Results by hashes: lines, and stacks that have them. */
@@ -85,6 +86,8 @@ static struct {
 	void *(*this_state)(void);
 	/* The state that has the GIL; since 3.12 NULL if it is another's. */
 	void *(*current_state)(void);
+	/* The newest interpreter; NULL since 3.12. */
+	void *(*newest)(void);
 	uintptr_t code_type, text_type, bytes_type;
 	uintptr_t loop, loop_size; /* the function that executes Python */
 	struct known *known;
@@ -97,7 +100,9 @@ bool python_frames_there;
 #define WEAK __attribute__((weak))
 extern const char *Py_GetVersion(void) WEAK;
 extern void *PyGILState_GetThisThreadState(void) WEAK;
-extern void *_PyThreadState_UncheckedGet(void) WEAK;
+extern void *_PyThreadState_UncheckedGet(void) WEAK; /* until 3.12 */
+extern void *PyThreadState_GetUnchecked(void) WEAK;
+extern void *PyInterpreterState_Head(void) WEAK;
 extern void *_PyEval_EvalFrameDefault(void) WEAK;
 extern char PyCode_Type[] WEAK, PyUnicode_Type[] WEAK, PyBytes_Type[] WEAK;
 
@@ -183,7 +188,11 @@ python_frames_init(void)
 		return;
 	python.at = &layouts[minor - FIRST_MINOR];
 	python.this_state = PyGILState_GetThisThreadState;
-	python.current_state = _PyThreadState_UncheckedGet;
+	python.current_state = PyThreadState_GetUnchecked != NULL
+	    ? PyThreadState_GetUnchecked
+	    : _PyThreadState_UncheckedGet;
+	if (minor < FIRST_OWN_STATE)
+		python.newest = PyInterpreterState_Head;
 	python.code_type = (uintptr_t)PyCode_Type;
 	python.text_type = (uintptr_t)PyUnicode_Type;
 	python.bytes_type = (uintptr_t)PyBytes_Type;
@@ -344,7 +353,7 @@ letter_in(const char *letters, size_t i, size_t kind)
 static uint32_t
 text_unit(bool careful, const struct part *part)
 {
-	char letters[SCRIPT_TEXT_MOST * sizeof(uint32_t)];
+	uint32_t letters[SCRIPT_TEXT_MOST];
 	union script_text kept = { { 0 } };
 	unsigned state = (unsigned)part->head.state;
 	size_t i, length = part->head.length, size = 0;
@@ -361,8 +370,8 @@ text_unit(bool careful, const struct part *part)
 		length * kind))
 		return 0;
 	for (i = 0; i < length && size < SCRIPT_TEXT_MOST - 64; i++)
-		size +=
-		    put_letter(kept.bytes + size, letter_in(letters, i, kind));
+		size += put_letter(kept.bytes + size,
+		    letter_in((const char *)letters, i, kind));
 	if (long_one || i < length)
 		size +=
 		    mu_text_format(kept.bytes + size, SCRIPT_TEXT_MOST - size,
@@ -489,9 +498,25 @@ walk(bool careful, uintptr_t address, uintptr_t *lines, size_t max)
 }
 
 /*
- * The state of this thread, or 0. Before 3.12 a thread in another interpreter
- * than that of its first state has the GIL by another one. *CAREFUL: it may be
- * freed at any time.
+ * Before 3.12 a thread without the GIL may be in another interpreter than that
+ * of its first state. The newest one begins with a pointer to the one before.
+ */
+static bool
+is_only_interpreter(void)
+{
+	uintptr_t newest, before;
+
+	if (python.newest == NULL)
+		return true;
+	newest = (uintptr_t)python.newest();
+	return newest != 0 && take(true, &before, newest, sizeof(before)) &&
+	    before == 0;
+}
+
+/*
+ * The state of this thread, or 0 if it is not known. Before 3.12 a thread in
+ * another interpreter than that of its first state has the GIL by another one.
+ * *CAREFUL: it may be freed at any time.
  */
 static uintptr_t
 state_of_thread(bool *careful)
@@ -506,7 +531,7 @@ state_of_thread(bool *careful)
 		*careful = false;
 		return current;
 	}
-	return first;
+	return *careful && first != 0 && !is_only_interpreter() ? 0 : first;
 }
 
 static size_t
