@@ -16,6 +16,7 @@
 #define MIB ((size_t)1 << 20)
 #define MUCH (600 * MIB)
 #define LITTLE (4 * MIB)
+#define AT_ONCE 2048    /* pages that are written between two naps */
 #define SHORT (70 * MS) /* a stop for a copy, but not to read MUCH */
 #define NUM_HELD 100
 #define FEW 1500       /* one of so many pages, in RAM of an odd size */
@@ -43,8 +44,11 @@ compute(void *arg)
 
 	(void)arg;
 	for (;; nap_ms(1))
-		for (i = 0; i < ram_size; i += 4096)
+		for (i = 0; i < ram_size; i += 4096) {
 			((volatile size_t *)(ram + i))[1]++;
+			if (i / 4096 % AT_ONCE == AT_ONCE - 1)
+				nap_ms(1);
+		}
 	return NULL;
 }
 
@@ -116,10 +120,9 @@ boot(void)
 	void *volatile lost;
 
 	ram = mmap(NULL, size, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (ram == MAP_FAILED || madvise(ram, size, MADV_DONTFORK) != 0)
 		abort();
-	memset(ram, 1, size);
 	for (i = 0; i < NUM_HELD; i++)
 		held[i] = calloc(1, 200);
 	for (i = 0; i < size / 4096; i += step)

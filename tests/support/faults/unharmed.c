@@ -135,9 +135,11 @@ steady_check(void)
 
 /*
  * A worker's load is the same in every round, so that its heap stands still. A
- * nap now and then leaves room for whom it is all about, and for other tests.
+ * nap now and then leaves room for whom it is all about, and for other tests: a
+ * few long ones, as the end of each may take 20 us of CPU time.
  */
-#define ROUNDS_A_NAP 16
+#define ROUNDS_A_NAP 64
+#define WORKER_NAP_NS 500000
 
 static int unharmed_sigchlds;
 static int unharmed_tracer; /* before the pass; 0 = none */
@@ -197,7 +199,7 @@ worker_body(void *arg)
 		free(small);
 		if (worker->rounds % ROUNDS_A_NAP == 0) {
 			worker->wrong |= !thread_state_same(&state);
-			mu_sys_sleep_ns(NAP_NS); /* without errno */
+			mu_sys_sleep_ns(WORKER_NAP_NS); /* without errno */
 		}
 		__atomic_add_fetch(&worker->rounds, 1, __ATOMIC_RELEASE);
 	}
