@@ -62,6 +62,11 @@ check_allocator(
 		    "process %d has mimalloc (%s), which is read if it is"
 		    " release 2.0.9 to 2.4.1 without MI_SECURE and MI_DEBUG",
 		    target->pid, target->allocator);
+	else if (strncmp(target->allocator, "libtcmalloc", 11) == 0)
+		mu_finding_add(findings, MU_WARNING, "allocator",
+		    "process %d has tcmalloc (%s), which is read if it is"
+		    " that of gperftools 2.9.1 to 2.18.1, not for debugging",
+		    target->pid, target->allocator);
 	else if (target->allocator[0] != '\0')
 		mu_finding_add(findings, MU_BLOCKER, "allocator",
 		    "process %d has another allocator (%s), whose blocks are "

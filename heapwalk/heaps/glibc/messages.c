@@ -19,11 +19,14 @@ struct message {
 /*
  * jemalloc: "<jemalloc>: " begins each message (src/malloc_io.c); mimalloc
  * prints "mimalloc: " (src/options.c); both kinds of tcmalloc have a property
- * "tcmalloc.max_total_thread_cache_bytes".
+ * "tcmalloc.max_total_thread_cache_bytes"; gperftools' build for debugging,
+ * whose blocks are inside of tcmalloc's, reports a "Massive size passed to
+ * malloc: ".
  */
 static const char malloc_word[] = "malloc";
 static const struct message malloc_messages[] = {
 	{ "<je", ">", "jemalloc" },
+	{ "Massive size passed to ", ": ", "tcmalloc's debugallocation" },
 	{ "tc", ".max_total", "tcmalloc" },
 	{ "mi", ": ", "mimalloc" },
 };
@@ -32,7 +35,7 @@ static const struct message malloc_messages[] = {
  * This is no evidence if malloc is another function: CPython includes mimalloc
  * since 3.13, and uses it only on request (PYTHONMALLOC=mimalloc).
  */
-#define ALWAYS 2
+#define ALWAYS 3
 
 /*
  * The order matters: the runtime of AddressSanitizer also has the words of

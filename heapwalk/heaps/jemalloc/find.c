@@ -146,25 +146,12 @@ see_infos(void *ctx, uintptr_t at, uintptr_t word)
 	return true;
 }
 
-/*
- * The variables of the file of MAPPING, which has its .data: .bss follows, in a
- * mapping without a name.
- */
 static bool
 data_of(const struct mu_snapshot *snap, const struct mu_mapping *mapping,
     struct mu_range *data)
 {
-	const struct mu_mapping *end = snap->mappings + snap->num_mappings;
-	const struct mu_mapping *next = mapping + 1;
-
-	if (mapping->inode == 0 || !mapping->readable || !mapping->writable ||
-	    mapping->shared || next == end || next->inode != 0 ||
-	    !next->readable || !next->writable ||
-	    next->range.begin != mapping->range.end || next->name[0] != '\0' ||
-	    mu_range_size(next->range) < BSS_MIN - MU_JE_PAGE)
-		return false;
-	*data = (struct mu_range) { mapping->range.begin, next->range.end };
-	return true;
+	return mu_heap_variables(snap, mapping, data) &&
+	    data->end - mapping->range.end >= BSS_MIN - MU_JE_PAGE;
 }
 
 /* The file is loaded once more (dlmopen()): that has a heap of its own. */
@@ -191,7 +178,7 @@ mu_je_find(struct mu_jemalloc *found, const struct mu_snapshot *snap,
 	struct search search = { .snap = snap, .found = found };
 	const struct mu_mapping *file = NULL;
 
-	*found = (struct mu_jemalloc) { .file = NULL };
+	*found = (struct mu_jemalloc) { .found.file = NULL };
 	for (; mapping < end && search.first == 0; mapping++) {
 		if (!data_of(snap, mapping, &search.data) ||
 		    !mu_glibc_message_is(snap, mapping, "jemalloc"))
@@ -215,6 +202,6 @@ mu_je_find(struct mu_jemalloc *found, const struct mu_snapshot *snap,
 		    "%s is loaded twice, with a heap each, which cannot be"
 		    " told apart",
 		    mu_path_base(file->name));
-	found->file = file;
+	found->found.file = file;
 	return MU_OK;
 }

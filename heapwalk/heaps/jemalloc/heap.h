@@ -11,17 +11,17 @@
 #ifndef HEAPWALK_HEAPS_JEMALLOC_HEAP_H
 #define HEAPWALK_HEAPS_JEMALLOC_HEAP_H
 
-#include "heapwalk/heaps/heap.h"
+#include "heapwalk/heaps/found.h"
 #include "heapwalk/heaps/jemalloc/layout.h"
 #include "heapwalk/subject/each_word.h"
 
 /* What detect() finds. */
 struct mu_jemalloc {
-	const struct mu_mapping *file; /* of the program or library it is in */
-	uintptr_t arenas;              /* arenas[] */
-	size_t num_arenas;             /* up to the last one in use */
-	uintptr_t root;                /* of the tree of extents */
-	uintptr_t tsd;                 /* any of the ring of tsd_t; 0: none */
+	struct mu_heap_found found;
+	uintptr_t arenas;  /* arenas[] */
+	size_t num_arenas; /* up to the last one in use */
+	uintptr_t root;    /* of the tree of extents */
+	uintptr_t tsd;     /* any of the ring of tsd_t; 0: none */
 	const struct mu_je_release *release;
 	const struct mu_je_tree *tree;
 	const struct mu_je_sizes *sizes;
@@ -57,8 +57,8 @@ struct mu_je_walk {
 };
 
 /*
- * Find jemalloc in the variables of programs and libraries. found->file is NULL
- * if it is not there, or not the release whose structures are known.
+ * Find jemalloc in the variables of programs and libraries. found->found.file
+ * is NULL if it is not there, or not the release whose structures are known.
  * MU_ERR_HEAP_INCONSISTENT: it is being changed. MU_ERR_FOREIGN_ALLOCATOR: it
  * is there twice.
  */

@@ -56,7 +56,7 @@ is_code(const struct mu_je_walk *walk, uintptr_t address)
 	    mu_snapshot_mapping(walk->snap, address);
 
 	return mapping != NULL && mapping->executable &&
-	    mu_mapping_same_file(mapping, walk->je.file);
+	    mu_mapping_same_file(mapping, walk->je.found.file);
 }
 
 /* libc, the dynamic linker (symbols that are bound lazily), the vdso. */
@@ -88,8 +88,8 @@ returns_to_code(const struct mu_je_walk *walk, uintptr_t sp)
 static bool
 may_be_inside(const struct mu_je_walk *walk, uintptr_t pc, uintptr_t sp)
 {
-	bool library =
-	    mu_starts_with(mu_path_base(walk->je.file->name), "libjemalloc");
+	bool library = mu_starts_with(
+	    mu_path_base(walk->je.found.file->name), "libjemalloc");
 
 	if (is_code(walk, pc))
 		return true;

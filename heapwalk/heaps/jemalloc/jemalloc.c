@@ -4,88 +4,31 @@
  */
 #include "heapwalk/heaps/jemalloc/jemalloc.h"
 
-#include <string.h>
-
 #include "heapwalk/heaps/jemalloc/heap.h"
-#include "heapwalk/heaps/spans.h"
-#include "heapwalk/subject/classify.h"
-
-static bool
-is_live(const struct mu_je_extent *extent, size_t region)
-{
-	return (extent->live[region / 64] >> (region % 64) & 1) != 0;
-}
-
-/* Blocks that stand alone: large ones, and those of no whole grains. */
-static enum mu_status
-add_listed(struct mu_heap *heap, const struct mu_je_extent *extent,
-    const char *view, const struct mu_heap_member *member)
-{
-	size_t size = extent->size, i, at;
-	struct mu_blocks *blocks = &heap->blocks;
-	enum mu_status status;
-
-	for (i = 0; i < extent->regions; i++) {
-		if (!is_live(extent, i))
-			continue;
-		at = extent->begin - extent->range.begin + i * size;
-		status = mu_blocks_add(blocks,
-		    (struct mu_range) { extent->range.begin + at,
-			extent->range.begin + at + size },
-		    view + at, false);
-		if (status != MU_OK)
-			return status;
-		blocks->listed[blocks->num_listed - 1].heap = member;
-		heap->usage.live_reachable += size;
-	}
-	return MU_OK;
-}
-
-static enum mu_status
-add_slab(struct mu_heap *heap, const struct mu_je_extent *extent,
-    const char *view, const struct mu_heap_member *member)
-{
-	size_t size = extent->size, i, live;
-	struct mu_span *span =
-	    mu_blocks_add_span(&heap->blocks, extent->range, view);
-
-	if (span == NULL)
-		return MU_ERR_NO_MEMORY;
-	span->heap = member;
-	for (i = 0; i < extent->regions; i++) {
-		live = is_live(extent, i);
-		mu_span_begin(span, i * size / MU_GRAIN, live, 0);
-		span->count += live;
-	}
-	mu_span_begin(span, i * size / MU_GRAIN, 0, 0);
-	span->bytes = span->count * size;
-	heap->usage.live_reachable += span->bytes;
-	return MU_OK;
-}
+#include "heapwalk/heaps/slab.h"
 
 static enum mu_status
 add_extent(struct mu_heap *heap, const struct mu_je_walk *walk,
     const struct mu_je_extent *extent, const struct mu_heap_member *member)
 {
-	size_t size = mu_range_size(extent->range);
-	const char *view;
+	struct mu_slab slab = {
+		.range = { extent->begin, extent->range.end },
+		.size = extent->size,
+		.count = extent->regions,
+		.live = extent->live,
+	};
 
 	if (!mu_ranges_add(&heap->owned, extent->range))
 		return mu_je_no_memory(walk);
 	if (!extent->active)
 		return MU_OK;
-	view = mu_snapshot_view(walk->snap, extent->range.begin, size);
-	if (view == NULL) {
-		mu_snapshot_unlock(walk->snap, extent->range);
-		view = mu_snapshot_view(walk->snap, extent->range.begin, size);
-	}
-	if (view == NULL)
+	slab.view = mu_heap_view(walk->snap, extent->range);
+	if (slab.view == NULL)
 		return mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
 		    "jemalloc: the extent at %p cannot be read",
 		    (void *)extent->range.begin);
-	return extent->slab && extent->size % MU_GRAIN == 0
-	    ? add_slab(heap, extent, view, member)
-	    : add_listed(heap, extent, view, member);
+	slab.view += extent->begin - extent->range.begin;
+	return mu_slab_add(heap, &slab, member);
 }
 
 /* Free memory is that of tcaches, of slabs, and of extents not in use. */
@@ -123,29 +66,15 @@ static enum mu_status
 detect(struct mu_heap_member *member, const struct mu_snapshot *snap,
     struct mu_arena *arena, struct mu_why *why)
 {
-	struct mu_jemalloc found, *state;
+	struct mu_jemalloc je;
 	enum mu_status status;
 
 	if (!snap->unfrozen)
 		return MU_OK;
-	status = mu_je_find(&found, snap, why);
-	if (status != MU_OK || found.file == NULL)
-		return status;
-	state = mu_arena_alloc(arena, 1, sizeof(*state));
-	if (state == NULL)
-		return mu_why(
-		    why, MU_ERR_NO_MEMORY, "no memory for the list of heaps");
-	*state = found;
-	member->state = state;
-	return MU_OK;
-}
-
-static bool
-has_file(const struct mu_heap_member *member, const struct mu_mapping *mapping)
-{
-	const struct mu_jemalloc *je = member->state;
-
-	return mu_mapping_same_file(je->file, mapping);
+	status = mu_je_find(&je, snap, why);
+	return status != MU_OK
+	    ? status
+	    : mu_heap_found_keep(member, &je.found, sizeof(je), arena, why);
 }
 
 static enum mu_status
@@ -179,6 +108,6 @@ list(struct mu_heap *heap, const struct mu_heap_member *member,
 const struct mu_heap_ops mu_heap_jemalloc = {
 	.name = "jemalloc",
 	.detect = detect,
-	.has_file = has_file,
+	.has_file = mu_heap_found_has_file,
 	.list = list,
 };

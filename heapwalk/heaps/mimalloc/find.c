@@ -11,7 +11,6 @@
 
 #include "heapwalk/heaps/glibc/messages.h"
 #include "heapwalk/heaps/mimalloc/heap.h"
-#include "heapwalk/subject/classify.h"
 
 #define SEGMENT_OLD                                                           \
 	.segment_abandoned = 192, .segment_used = 208, .segment_cookie = 216, \
@@ -155,23 +154,6 @@ see_heap(void *ctx, uintptr_t at, uintptr_t word)
 	return true;
 }
 
-/*
- * In the process itself only the file that has malloc is read: a file that was
- * truncated since cannot be (SIGBUS), and a pass costs what it did.
- */
-static bool
-may_have(const struct mu_snapshot *snap, const struct mu_mapping *mapping)
-{
-	const struct mu_mapping *malloc =
-	    mu_snapshot_mapping(snap, snap->malloc_address);
-
-	if (mapping->inode == 0 || !mapping->readable || !mapping->writable ||
-	    mapping->shared)
-		return false;
-	return snap->unfrozen ||
-	    (malloc != NULL && mu_mapping_same_file(mapping, malloc));
-}
-
 void
 mu_mi_find(struct mu_mimalloc *found, const struct mu_snapshot *snap)
 {
@@ -179,16 +161,16 @@ mu_mi_find(struct mu_mimalloc *found, const struct mu_snapshot *snap)
 	const struct mu_mapping *end = mapping + snap->num_mappings;
 	struct search search = { .snap = snap, .found = found };
 
-	*found = (struct mu_mimalloc) { .file = NULL };
+	*found = (struct mu_mimalloc) { .found.file = NULL };
 	for (; mapping < end; mapping++) {
-		if (!may_have(snap, mapping) ||
+		if (!mu_heap_may_be_in(snap, mapping) ||
 		    !mu_glibc_message_is(snap, mapping, "mimalloc"))
 			continue;
 		search.data = mapping->range;
 		mu_each_word(snap, search.data, see_heap, &search);
 		if (found->layout == NULL)
 			continue;
-		found->file = mapping;
+		found->found.file = mapping;
 		return;
 	}
 }

@@ -18,13 +18,13 @@
 #ifndef HEAPWALK_HEAPS_MIMALLOC_HEAP_H
 #define HEAPWALK_HEAPS_MIMALLOC_HEAP_H
 
-#include "heapwalk/heaps/heap.h"
+#include "heapwalk/heaps/found.h"
 #include "heapwalk/heaps/mimalloc/layout.h"
 #include "heapwalk/subject/each_word.h"
 
 /* What detect() finds. */
 struct mu_mimalloc {
-	const struct mu_mapping *file; /* of the program or library it is in */
+	struct mu_heap_found found;
 	const struct mu_mi_layout *layout;
 	uintptr_t main;   /* _mi_heap_main */
 	uintptr_t cookie; /* of that */
@@ -62,8 +62,8 @@ struct mu_mi_walk {
 };
 
 /*
- * Find mimalloc in the variables of programs and libraries. found->file is NULL
- * if it is not there, or none whose structures are known.
+ * Find mimalloc in the variables of programs and libraries. found->found.file
+ * is NULL if it is not there, or none whose structures are known.
  */
 void mu_mi_find(struct mu_mimalloc *found, const struct mu_snapshot *snap);
 

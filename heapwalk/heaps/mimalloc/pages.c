@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "heapwalk/heaps/mimalloc/heap.h"
+#include "heapwalk/heaps/slab.h"
 
 static enum mu_status
 wrong(const struct mu_mi_walk *walk, uintptr_t page, const char *rule)
@@ -105,20 +106,6 @@ take_list(struct mu_mi_page *page, uintptr_t block)
 	return count;
 }
 
-static bool
-view_page(const struct mu_mi_walk *walk, struct mu_mi_page *page)
-{
-	size_t size = mu_range_size(page->range);
-
-	page->view = mu_snapshot_view(walk->snap, page->range.begin, size);
-	if (page->view == NULL) {
-		mu_snapshot_unlock(walk->snap, page->range);
-		page->view =
-		    mu_snapshot_view(walk->snap, page->range.begin, size);
-	}
-	return page->view != NULL;
-}
-
 static enum mu_status
 read_page(struct mu_mi_walk *walk, struct mu_mi_page *page)
 {
@@ -127,7 +114,8 @@ read_page(struct mu_mi_walk *walk, struct mu_mi_page *page)
 	page->live = mu_arena_alloc(walk->memory, words, sizeof(*page->live));
 	if (page->live == NULL)
 		return mu_mi_no_memory(walk);
-	if (!view_page(walk, page))
+	page->view = mu_heap_view(walk->snap, page->range);
+	if (page->view == NULL)
 		return wrong(
 		    walk, page->range.begin, "blocks that cannot be read");
 	memset(page->live, 0xff, words * sizeof(*page->live));

@@ -4,6 +4,7 @@
 #include "heapwalk/heaps/jemalloc/jemalloc.h"
 #include "heapwalk/heaps/mimalloc/mimalloc.h"
 #include "heapwalk/heaps/saved/saved.h"
+#include "heapwalk/heaps/tcmalloc/tcmalloc.h"
 #include "heapwalk/heaps/user/user.h"
 
 static enum mu_status
@@ -23,12 +24,13 @@ static const struct mu_heap_ops none = {
 };
 
 /* glibc's is searched for behind those that may be in its place. */
-enum { SAVED, JEMALLOC, MIMALLOC, GLIBC, USER, ROWS };
+enum { SAVED, JEMALLOC, MIMALLOC, TCMALLOC, GLIBC, USER, ROWS };
 
 static const struct mu_heap_ops *const table[] = {
 	[SAVED] = &mu_heap_saved,
 	[JEMALLOC] = &mu_heap_jemalloc,
 	[MIMALLOC] = &mu_heap_mimalloc,
+	[TCMALLOC] = &mu_heap_tcmalloc,
 	[GLIBC] = &mu_heap_glibc,
 	[USER] = &mu_heap_user,
 	[ROWS] = &none,

@@ -324,5 +324,12 @@ for library in /usr/lib/*/libmimalloc.so.2 /usr/lib64/libmimalloc.so.2; do
 	says 0 'mimalloc \(libmimalloc.*is read if' "$doctor" $pid
 done
 
+name=tcmalloc
+for library in /usr/lib/*/libtcmalloc_minimal.so.4 /usr/lib64/libtcmalloc_minimal.so.4; do
+	[ -e "$library" ] || continue
+	start sleep env LD_PRELOAD="$library" sleep 1000
+	says 0 'tcmalloc \(libtcmalloc.*is read if' "$doctor" $pid
+done
+
 echo "$checks checks, $failures failures"
 [ $failures -eq 0 ]

@@ -146,7 +146,7 @@ make_ besides plain.c "$here/own_malloc.c" -DBESIDES &&
 	    'malloc is that of besides, whose blocks were not checked; only' \
 	    preloaded '' "$work/besides"
 
-# named NAME LIBRARY: preloaded, linked, and linked statically.
+# named NAME WORDS: preloaded, linked, and, as WORDS, linked statically.
 named() {
 	path=$(ldconfig -p 2>/dev/null |
 		sed -n "s/.*lib$1\.so\.[0-9.]* .*x86-64.*=> //p" |
@@ -169,11 +169,11 @@ named() {
 	make_ "$1-inside" plain.c "$dev" -lstdc++ -lm -pthread -ldl || return
 	strip "$work/$1-inside"
 	expect "$1 linked statically" \
-	    "$foreign \(${1%_minimal}, in $1-inside\)" \
+	    "$foreign \($2, in $1-inside\)" \
 	    preloaded '' "$work/$1-inside"
 }
 
-named jemalloc
+named jemalloc jemalloc
 
 # From outside jemalloc 5.2.1, 5.3.0 and 5.3.1 are read.
 command=$build/memunreachable
@@ -206,7 +206,31 @@ else
 	expect "mimalloc preloaded, from outside at its end" "$at_end" \
 	    "$command" -- env LD_PRELOAD="$path" "$work/plain"
 fi
-named tcmalloc_minimal
+# gperftools' tcmalloc 2.9.1 to 2.18.1, too: linked statically, as well.
+path=$(ldconfig -p 2>/dev/null |
+	sed -n "s/.*libtcmalloc_minimal\.so\.4 .*x86-64.*=> //p" | head -n 1)
+if [ -z "$path" ]; then
+	skipped "no tcmalloc"
+else
+	found_tc='10240 bytes in 10 allocations unreachable'
+	expect "tcmalloc preloaded" "$found_tc" preloaded "$path" "$work/plain"
+	expect "tcmalloc preloaded, from outside at its end" "$at_end" \
+	    "$command" --core-out="$work/core" -- \
+	    env LD_PRELOAD="$path" "$work/plain"
+	expect "tcmalloc preloaded, its core" "$at_end" \
+	    "$command" --core="$work/core"
+	make_ tcmalloc plain.c "$path" &&
+		expect "tcmalloc linked" "$found_tc" \
+		    preloaded '' "$work/tcmalloc" &&
+		expect "tcmalloc linked, from outside at its end" "$at_end" \
+		    "$command" -- "$work/tcmalloc"
+	dev=${path%/*}/libtcmalloc_minimal.a
+	[ ! -e "$dev" ] || ! make_ tcmalloc-inside plain.c "$dev" -lstdc++ \
+	    -lm -pthread -ldl || ! strip "$work/tcmalloc-inside" ||
+		expect "tcmalloc linked statically, from outside at its end" \
+		    "$at_end" "$command" -- "$work/tcmalloc-inside"
+fi
+named tcmalloc_minimal_debug "tcmalloc's debugallocation"
 
 # Under other names, without replacing malloc.
 for jemalloc in /usr/lib/*/libjemalloc.a; do

@@ -22,6 +22,8 @@
 void *mallocx(size_t size, int flags) __attribute__((weak));
 void sdallocx(void *block, size_t size, int flags) __attribute__((weak));
 int mi_version(void) __attribute__((weak));
+const char *tc_version(int *major, int *minor, const char **patch)
+    __attribute__((weak));
 int mallctl(const char *name, void *old, size_t *old_size, void *new_value,
     size_t size) __attribute__((weak));
 
@@ -236,6 +238,8 @@ main(int argc, char **argv)
 		snprintf(mimalloc, sizeof(mimalloc), "%d", mi_version());
 		version = mimalloc;
 	}
+	if (tc_version != NULL)
+		version = strchr(tc_version(NULL, NULL, NULL), ' ') + 1;
 	dprintf(1, "ready %d %s\n", (int)getpid(), version);
 	while (read(0, &byte, 1) > 0)
 		;

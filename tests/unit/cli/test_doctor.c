@@ -246,7 +246,9 @@ TEST(programs)
 	strcpy(target.allocator, "libmimalloc.so.2");
 	must_find(MU_WARNING, "allocator", "libmimalloc.so.2");
 	strcpy(target.allocator, "libtcmalloc.so.4");
-	must_find(MU_BLOCKER, "allocator", "libtcmalloc.so.4");
+	must_find(MU_WARNING, "allocator", "libtcmalloc.so.4");
+	strcpy(target.allocator, "libhoard.so");
+	must_find(MU_BLOCKER, "allocator", "libhoard.so");
 	setup();
 	target.glibc[1] = 99;
 	must_find(MU_WARNING, "glibc", "2.99 is not known");
