@@ -5,6 +5,7 @@
 set -u
 . tests/support/command/command.sh
 program=tests/recorder/python_stacks.py
+no_ptrace=$build/tests/support/stop/no_ptrace
 unset LIBC_DEBUG_MALLOC_OPTIONS
 
 # compare REPORT: the stacks in it are those that the program has printed.
@@ -38,11 +39,14 @@ END
 	[ "${right:-0}" -ge 40 ] || fail "only $right stacks were compared"
 }
 
+# play PYTHON [WRAPPER...]
 play() {
-	name=$1
+	name="$*"
+	python=$1
+	shift
 	hold env LD_PRELOAD="$recorder" PYTHONMALLOC=malloc PYTHONUTF8=1 \
 		LIBC_DEBUG_MALLOC_OPTIONS='backtrace=48 backtrace_python' \
-		"$1" "$program"
+		"$@" "$python" "$program"
 	"$command" -q --by=block --limit=5000 --format=json \
 		"--save=$work/look" -p "$pid" >"$work/report"
 	compare "$work/report"
@@ -85,6 +89,38 @@ ends() {
 		status=$?
 		[ $status -eq 0 ] || fail "status $status with $options"
 	done
+}
+
+# Under a filter a file of the process is open while a stack is read: no child of
+# fork() has it, and none is left.
+cat >"$work/forks.py" <<'END'
+import ctypes
+import os
+import sys
+import threading
+
+churn = ctypes.CDLL(sys.argv[1]).churn
+for i in range(3):
+    threading.Thread(target=churn, daemon=True).start()
+for i in range(60):
+    child = os.fork()
+    if child == 0:
+        files = [os.readlink('/proc/self/fd/' + name)
+                 for name in os.listdir('/proc/self/fd')
+                 if os.path.exists('/proc/self/fd/' + name)]
+        os._exit(any(name.endswith('/mem') for name in files))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, i
+os._exit(0)
+END
+
+forks() {
+	name="$1, forks"
+	"$1" -c 'import os; os.waitstatus_to_exitcode' 2>/dev/null || return
+	env LD_PRELOAD="$recorder" PYTHONMALLOC=malloc \
+		LIBC_DEBUG_MALLOC_OPTIONS="backtrace backtrace_python" \
+		"$no_ptrace" timeout 200 "$1" "$work/forks.py" "$work/churn.so"
+	status=$?
+	[ $status -eq 0 ] || fail "status $status"
 }
 
 # What a baseline knows of one function is not what another one loses.
@@ -203,7 +239,10 @@ END
 
 for python in ${PYTHONS:-/usr/bin/python3}; do
 	play "$python"
+	# A filter that kills for process_vm_readv().
+	play "$python" "$no_ptrace" -k
 	ends "$python"
+	forks "$python"
 	known "$python"
 	within "$python"
 done

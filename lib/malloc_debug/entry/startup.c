@@ -34,6 +34,7 @@
 #include "lib/malloc_debug/state/kept_stderr.h"
 #include "lib/malloc_debug/state/real.h"
 #include "lib/malloc_debug/state/state.h"
+#include "lib/malloc_debug/unwind/own_memory.h"
 #include "lib/malloc_debug/unwind/python_frames.h"
 #include "lib/state/variables.h"
 
@@ -78,6 +79,7 @@ child(void)
 	watch_fork_child();
 	exit_wait_fork_child();
 	kept_stderr_drop();
+	own_memory_fork_child();
 	recorder_leave();
 }
 
@@ -85,7 +87,7 @@ child(void)
 static void
 fork_watch(void)
 {
-	pthread_atfork(NULL, NULL, child);
+	pthread_atfork(own_memory_fork, own_memory_fork_parent, child);
 }
 
 /*

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "lib/malloc_debug/unwind/own_memory.h"
 #include "lib/malloc_debug/unwind/python_lines.h"
 #include "lib/malloc_debug/unwind/script_lines.h"
 #include "lib/malloc_debug/unwind/stack_depot_find.h"
@@ -31,6 +32,7 @@
 #define TABLE_MOST ((size_t)4096) /* and of a table, without the GIL */
 #define HASHED ((size_t)128)      /* bytes, a multiple of 8 */
 #define KNOWN 12                  /* sets of a table: 256 KiB */
+#define PLAIN (-1)                /* read in place */
 #define STEPS 4 /* frames that are looked at for each that is wanted */
 
 enum position {
@@ -168,17 +170,6 @@ map_known(void)
 	return true;
 }
 
-/* A filter may kill a program for process_vm_readv(). */
-static bool
-is_filtered(void)
-{
-	char status[4096];
-
-	return mu_sys_read_file(AT_FDCWD, "/proc/thread-self/status", status,
-		   sizeof(status)) <= 0 ||
-	    strstr(status, "\nSeccomp:\t0\n") == NULL;
-}
-
 void
 python_frames_init(void)
 {
@@ -199,7 +190,8 @@ python_frames_init(void)
 	python_frames_there = python.this_state != NULL &&
 	    python.current_state != NULL && python.code_type != 0 &&
 	    python.text_type != 0 && python.bytes_type != 0 && find_loop() &&
-	    map_known() && !is_filtered();
+	    map_known();
+	own_memory_init();
 }
 
 static void
@@ -209,29 +201,30 @@ give_up(void)
 }
 
 /*
- * Read SIZE bytes at AT. CAREFUL: they may be gone, as another thread frees the
- * state of one that does not have the GIL, or ends the interpreter.
+ * Read SIZE bytes at AT. CARE is PLAIN, or a handle of own_memory_open(): they
+ * may be gone, as another thread frees the state of one that does not have the
+ * GIL, or ends the interpreter.
  */
 static bool
-take(bool careful, void *to, uintptr_t at, size_t size)
+take(int care, void *to, uintptr_t at, size_t size)
 {
 	ssize_t n;
 
-	if (!careful) {
+	if (care == PLAIN) {
 		memcpy(to, (const void *)at, size);
 		return true;
 	}
-	n = mu_sys_vm_read(mu_sys_getpid(), to, size, at);
+	n = own_memory_read(care, to, size, at);
 	if (n < 0 && n != -EFAULT)
 		give_up();
 	return n == (ssize_t)size;
 }
 
 static bool
-take_part(bool careful, struct part *part, uintptr_t at, uintptr_t type)
+take_part(int care, struct part *part, uintptr_t at, uintptr_t type)
 {
 	part->at = at;
-	return take(careful, &part->head, at + OBJECT_TYPE,
+	return take(care, &part->head, at + OBJECT_TYPE,
 		   type == python.text_type ? sizeof(part->head)
 					    : 2 * sizeof(uintptr_t)) &&
 	    part->head.type == type;
@@ -256,25 +249,25 @@ int_in(const char *bytes, size_t at)
 }
 
 static bool
-take_code(bool careful, struct code *code, const struct frame *frame)
+take_code(int care, struct code *code, const struct frame *frame)
 {
 	const struct layout *at = python.at;
 	char bytes[CODE_MOST];
 
 	code->at = frame->code;
 	if (code->at == 0 || code->at % sizeof(uintptr_t) != 0 ||
-	    !take(careful, bytes, code->at, at->table + sizeof(uintptr_t)) ||
+	    !take(care, bytes, code->at, at->table + sizeof(uintptr_t)) ||
 	    word_in(bytes, OBJECT_TYPE) != python.code_type)
 		return false;
 	code->first = int_in(bytes, at->first);
 	code->position = at->kind == POSITION_POINTER
 	    ? frame->position - code->at - at->start
 	    : frame->position;
-	return take_part(careful, &code->file, word_in(bytes, at->file),
+	return take_part(care, &code->file, word_in(bytes, at->file),
 		   python.text_type) &&
-	    take_part(careful, &code->name, word_in(bytes, at->name),
+	    take_part(care, &code->name, word_in(bytes, at->name),
 		python.text_type) &&
-	    take_part(careful, &code->table, word_in(bytes, at->table),
+	    take_part(care, &code->table, word_in(bytes, at->table),
 		python.bytes_type);
 }
 
@@ -291,13 +284,13 @@ frame_size(void)
 }
 
 static bool
-take_frame(bool careful, struct frame *frame, uintptr_t address)
+take_frame(int care, struct frame *frame, uintptr_t address)
 {
 	const struct layout *at = python.at;
 	char bytes[FRAME_MOST];
 	int number;
 
-	if (!take(careful, bytes, address, frame_size()))
+	if (!take(care, bytes, address, frame_size()))
 		return false;
 	frame->code = word_in(bytes, at->code);
 	frame->back = word_in(bytes, at->back);
@@ -351,7 +344,7 @@ letter_in(const char *letters, size_t i, size_t kind)
  * from others. Returns its unit, or 0.
  */
 static uint32_t
-text_unit(bool careful, const struct part *part)
+text_unit(int care, const struct part *part)
 {
 	uint32_t letters[SCRIPT_TEXT_MOST];
 	union script_text kept = { { 0 } };
@@ -363,7 +356,7 @@ text_unit(bool careful, const struct part *part)
 	if (long_one)
 		length = SCRIPT_TEXT_MOST / 2;
 	if ((state & TEXT_COMPACT) == 0 || kind > sizeof(uint32_t) ||
-	    !take(careful, letters,
+	    !take(care, letters,
 		part->at +
 		    ((state & TEXT_ASCII) != 0 ? python.at->ascii
 					       : python.at->wide),
@@ -381,7 +374,7 @@ text_unit(bool careful, const struct part *part)
 
 /* Store the line in the depot. Returns its frame, or 0. */
 static uint64_t
-make_line(bool careful, const struct code *code)
+make_line(int care, const struct code *code)
 {
 	const struct layout *at = python.at;
 	const unsigned char *table =
@@ -390,28 +383,28 @@ make_line(bool careful, const struct code *code)
 	unsigned char copy[TABLE_MOST];
 	int line = 0;
 
-	if (careful && size > TABLE_MOST)
+	if (care != PLAIN && size > TABLE_MOST)
 		size = TABLE_MOST;
-	if (careful && !take(true, copy, (uintptr_t)table, size))
+	if (care != PLAIN && !take(care, copy, (uintptr_t)table, size))
 		return 0;
 	line = python_line((enum python_table)at->table_kind,
-	    careful ? copy : table, size, code->first, code->position);
-	return script_line_put(text_unit(careful, &code->file),
-	    text_unit(careful, &code->name), line > 0 ? (unsigned)line : 0);
+	    care == PLAIN ? table : copy, size, code->first, code->position);
+	return script_line_put(text_unit(care, &code->file),
+	    text_unit(care, &code->name), line > 0 ? (unsigned)line : 0);
 }
 
 /* Of the SIZE bytes at AT; of many, of the first and the last ones. */
 static bool
-add_bytes(bool careful, uint64_t *hash, uintptr_t at, size_t size)
+add_bytes(int care, uint64_t *hash, uintptr_t at, size_t size)
 {
 	uint64_t words[2 * HASHED / 8] = { 0 };
 	char *bytes = (char *)words;
 
 	if (size <= sizeof(words)) {
-		if (!take(careful, bytes, at, size))
+		if (!take(care, bytes, at, size))
 			return false;
-	} else if (!take(careful, bytes, at, HASHED) ||
-	    !take(careful, bytes + HASHED, at + size - HASHED, HASHED)) {
+	} else if (!take(care, bytes, at, HASHED) ||
+	    !take(care, bytes + HASHED, at + size - HASHED, HASHED)) {
 		return false;
 	}
 	*hash =
@@ -425,13 +418,13 @@ add_bytes(bool careful, uint64_t *hash, uintptr_t at, size_t size)
 
 /* Names have a hash, as dictionaries have them as keys; files may have none. */
 static bool
-add_text(bool careful, uint64_t *hash, const struct part *text)
+add_text(int care, uint64_t *hash, const struct part *text)
 {
 	size_t kind = TEXT_KIND((unsigned)text->head.state);
 
 	*hash = (*hash ^ text->head.hash) * LAYOUT_MIX;
 	return text->head.hash != NO_HASH ||
-	    add_bytes(careful, hash, text->at + python.at->ascii,
+	    add_bytes(care, hash, text->at + python.at->ascii,
 		text->head.length * kind);
 }
 
@@ -440,31 +433,31 @@ add_text(bool careful, uint64_t *hash, const struct part *text)
  * parts at the addresses of those before: what they consist of counts.
  */
 static bool
-hash_of(bool careful, const struct code *code, uint64_t *hash)
+hash_of(int care, const struct code *code, uint64_t *hash)
 {
 	*hash = code->at * LAYOUT_MIX;
 	*hash =
 	    (*hash ^ code->position << 32 ^ (uint32_t)code->first) * LAYOUT_MIX;
-	return add_text(careful, hash, &code->file) &&
-	    add_text(careful, hash, &code->name) &&
-	    add_bytes(careful, hash, code->table.at + BYTES_VALUE,
+	return add_text(care, hash, &code->file) &&
+	    add_text(care, hash, &code->name) &&
+	    add_bytes(care, hash, code->table.at + BYTES_VALUE,
 		code->table.head.length);
 }
 
 static uint64_t
-find_line(bool careful, const struct code *code)
+find_line(int care, const struct code *code)
 {
 	struct stack_known *set;
 	uint64_t hash, line;
 
-	if (!hash_of(careful, code, &hash))
+	if (!hash_of(care, code, &hash))
 		return 0;
 	hash ^= hash >> 32;
 	hash *= LAYOUT_MIX;
 	set = python.known->lines[hash >> (64 - KNOWN)];
 	line = stack_known_get(set, hash);
 	if (line == 0) {
-		line = make_line(careful, code);
+		line = make_line(care, code);
 		if (line != 0)
 			stack_known_note(set, hash, line);
 	}
@@ -476,19 +469,19 @@ find_line(bool careful, const struct code *code)
  * be.
  */
 static size_t
-walk(bool careful, uintptr_t address, uintptr_t *lines, size_t max)
+walk(int care, uintptr_t address, uintptr_t *lines, size_t max)
 {
 	size_t count = 0, steps = STEPS * max;
 	struct frame frame;
 	struct code code;
 
 	for (; address != 0 && count < max && steps > 0; steps--) {
-		if (!take_frame(careful, &frame, address))
+		if (!take_frame(care, &frame, address))
 			return 0;
 		if (frame.function) {
-			if (!take_code(careful, &code, &frame))
+			if (!take_code(care, &code, &frame))
 				return 0;
-			lines[count] = find_line(careful, &code);
+			lines[count] = find_line(care, &code);
 			if (lines[count++] == 0)
 				return 0;
 		}
@@ -502,65 +495,91 @@ walk(bool careful, uintptr_t address, uintptr_t *lines, size_t max)
  * of its first state. The newest one begins with a pointer to the one before.
  */
 static bool
-is_only_interpreter(void)
+is_only_interpreter(int care)
 {
 	uintptr_t newest, before;
 
 	if (python.newest == NULL)
 		return true;
 	newest = (uintptr_t)python.newest();
-	return newest != 0 && take(true, &before, newest, sizeof(before)) &&
+	return newest != 0 && take(care, &before, newest, sizeof(before)) &&
 	    before == 0;
 }
 
 /*
- * The state of this thread, or 0 if it is not known. Before 3.12 a thread in
- * another interpreter than that of its first state has the GIL by another one.
- * *CAREFUL: it may be freed at any time.
+ * Before 3.12 a thread in another interpreter than that of its first state has
+ * the GIL by another one; CURRENT may be another thread's.
  */
-static uintptr_t
-state_of_thread(bool *careful)
+static bool
+is_of_thread(int care, uintptr_t current)
 {
-	uintptr_t first = (uintptr_t)python.this_state(), thread;
-	uintptr_t current = (uintptr_t)python.current_state();
+	uintptr_t thread;
 
-	*careful = current != first;
-	if (*careful && first != 0 && current != 0 &&
-	    take(true, &thread, current + python.at->thread, sizeof(thread)) &&
-	    thread == (uintptr_t)pthread_self()) {
-		*careful = false;
-		return current;
-	}
-	return *careful && first != 0 && !is_only_interpreter() ? 0 : first;
+	return current != 0 &&
+	    take(care, &thread, current + python.at->thread, sizeof(thread)) &&
+	    thread == (uintptr_t)pthread_self();
+}
+
+/* The innermost frame of STATE, or 0. */
+static uintptr_t
+innermost(int care, uintptr_t state)
+{
+	const struct layout *at = python.at;
+	uintptr_t frame;
+
+	if (!take(care, &frame, state + at->state, sizeof(frame)) || frame == 0)
+		return 0;
+	return at->current == DIRECT ||
+		take(care, &frame, frame + at->current, sizeof(frame))
+	    ? frame
+	    : 0;
+}
+
+/* CARE is not PLAIN if FIRST is not CURRENT, or nothing is proven yet. */
+static size_t
+lines_of_thread(
+    int care, uintptr_t first, uintptr_t current, uintptr_t *lines, size_t max)
+{
+	bool proven = __atomic_load_n(&python.proven, __ATOMIC_ACQUIRE);
+	bool locked = current == first || is_of_thread(care, current);
+	uintptr_t frame;
+	size_t count;
+
+	if (!locked && !is_only_interpreter(care))
+		return 0;
+	if (locked && proven)
+		care = PLAIN;
+	frame = innermost(care, locked ? current : first);
+	count = frame == 0 ? 0 : walk(care, frame, lines, max);
+	if (frame == 0 || !locked || proven)
+		return count;
+	/* A build may have another layout. */
+	if (count == 0)
+		give_up();
+	else
+		__atomic_store_n(&python.proven, true, __ATOMIC_RELEASE);
+	return count;
 }
 
 static size_t
 find_lines(uintptr_t *lines, size_t max)
 {
-	const struct layout *at = python.at;
-	bool proven = __atomic_load_n(&python.proven, __ATOMIC_ACQUIRE);
-	bool careful;
-	uintptr_t state = state_of_thread(&careful), frame;
+	uintptr_t first = (uintptr_t)python.this_state();
+	uintptr_t current = (uintptr_t)python.current_state();
+	int care = PLAIN;
 	size_t count;
 
-	if (state == 0 ||
-	    !take(careful, &frame, state + at->state, sizeof(frame)) ||
-	    frame == 0)
+	if (first == 0)
 		return 0;
-	if (at->current != DIRECT &&
-	    (!take(careful || !proven, &frame, frame + at->current,
-		 sizeof(frame)) ||
-		frame == 0))
-		return 0;
-	/* A build may have another layout. */
-	count = walk(careful || !proven, frame, lines, max);
-	if (!careful && !proven) {
-		if (count == 0)
-			give_up();
-		else
-			__atomic_store_n(
-			    &python.proven, true, __ATOMIC_RELEASE);
+	if (current != first ||
+	    !__atomic_load_n(&python.proven, __ATOMIC_ACQUIRE)) {
+		care = own_memory_open();
+		if (care < 0)
+			return 0;
 	}
+	count = lines_of_thread(care, first, current, lines, max);
+	if (care != PLAIN)
+		own_memory_close(care);
 	return count;
 }
 

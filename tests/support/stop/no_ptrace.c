@@ -2,8 +2,9 @@
  * Run a program in a sandbox that forbids tracing and reading other processes:
  * a seccomp filter answers EPERM, as those of container engines do.
  *
- * Usage: no_ptrace [-u UID | -c] PROGRAM [ARG]...
+ * Usage: no_ptrace [-u UID | -c | -k] PROGRAM [ARG]...
  *   -u  as that user, from root
+ *   -k  kill the program for it, instead of EPERM
  *   -c  permit tracing and forbid kcmp() and others, without CAP_SYS_ADMIN, as
  *       container engines do today
  */
@@ -20,6 +21,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define REFUSE (SECCOMP_RET_ERRNO | EPERM)
 #define CANNOT 99 /* exit status of ours, none of a test's */
 
 static void
@@ -39,7 +41,7 @@ static const int others[] = { SYS_kcmp, SYS_perf_event_open, SYS_bpf,
 
 /* Container engines have the right to do it without no_new_privs. */
 static void
-deny(const int *calls, unsigned char count, bool privileged)
+deny(const int *calls, unsigned char count, bool privileged, unsigned action)
 {
 	struct sock_filter code[32] = { BPF_STMT(
 	    BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)) };
@@ -52,8 +54,7 @@ deny(const int *calls, unsigned char count, bool privileged)
 			(unsigned)calls[i], (unsigned char)(count - i), 0);
 	code[count + 1] =
 	    (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-	code[count + 2] = (struct sock_filter)BPF_STMT(
-	    BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
+	code[count + 2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action);
 	if (!privileged && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		fail("no new privileges");
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
@@ -66,7 +67,7 @@ contain(void)
 	bool privileged = prctl(PR_CAPBSET_READ, CAP_SYS_ADMIN, 0, 0, 0) == 1 &&
 	    geteuid() == 0;
 
-	deny(others, sizeof(others) / sizeof(*others), privileged);
+	deny(others, sizeof(others) / sizeof(*others), privileged, REFUSE);
 	if (privileged && prctl(PR_CAPBSET_DROP, CAP_SYS_ADMIN, 0, 0, 0) != 0)
 		fail("no capability to drop");
 }
@@ -75,7 +76,7 @@ int
 main(int argc, char **argv)
 {
 	char **program = argv + 1;
-	unsigned id;
+	unsigned id, action = REFUSE;
 
 	if (argc > 2 && strcmp(argv[1], "-c") == 0) {
 		contain();
@@ -88,12 +89,16 @@ main(int argc, char **argv)
 			fail("cannot become another user");
 		program += 2;
 	}
+	if (argc > 2 && strcmp(argv[1], "-k") == 0) {
+		action = SECCOMP_RET_KILL_PROCESS;
+		program++;
+	}
 	if (*program == NULL) {
-		fputs("usage: no_ptrace [-u UID | -c] PROGRAM [ARG]...\n",
+		fputs("usage: no_ptrace [-u UID | -c | -k] PROGRAM [ARG]...\n",
 		    stderr);
 		return CANNOT;
 	}
-	deny(tracing, sizeof(tracing) / sizeof(*tracing), false);
+	deny(tracing, sizeof(tracing) / sizeof(*tracing), false, action);
 	execvp(*program, program);
 	fail(*program);
 }
