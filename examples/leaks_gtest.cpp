@@ -1,8 +1,8 @@
 /*
  * With GoogleTest: the second of three tests loses memory, and fails for it.
  *
- *	c++ -g leaks_gtest.cpp $(pkg-config --cflags --libs gtest
- *memunreachable)
+ *	c++ -g leaks_gtest.cpp \
+ *	    $(pkg-config --cflags --libs gtest memunreachable)
  */
 #include <memunreachable/gtest.h>
 
