@@ -335,7 +335,7 @@ TEST(any_damage)
 		{ at.stats, at.stats + MU_TC_STATS },
 		{ at.cache, at.cache + MU_TC_THREAD },
 		{ at.caches, at.caches + 32 },
-		{ tc.root, tc.root + mu_tc_root_bytes(13) },
+		{ tc.root, tc.root + mu_tc_root_bytes(tc.shift) },
 		{ at.object & ~(uintptr_t)0xfff, (at.object | 0xfff) + 1 },
 	};
 	shimmed_damage_any(
