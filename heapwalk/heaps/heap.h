@@ -91,6 +91,7 @@ struct mu_heap_releases {
 /* All functions but detect() and list() may be NULL. */
 struct mu_heap_ops {
 	const char *name; /* "glibc" */
+	bool libc;        /* of another C library: there is no glibc */
 
 	/*
 	 * Supported releases of libc: row ROW of the back end's table. Returns

@@ -3,12 +3,15 @@
 
 #include <elf.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "heapwalk/subject/classify.h"
+#include "mu/arch/cpu.h"
 
-#define DYNAMIC_MAX 512        /* entries; a linker writes about 30 */
-#define CHAIN_MAX 65536        /* symbols of one bucket */
-#define IMPORTS_MAX 65536      /* undefined symbols of a module */
+#define DYNAMIC_MAX 512   /* entries; a linker writes about 30 */
+#define CHAIN_MAX 65536   /* symbols of one bucket */
+#define IMPORTS_MAX 65536 /* undefined symbols of a module */
+#define CODE_PIECE ((size_t)64 << 10)
 #define MALLOC_HASH 0xd39ad3du /* of "malloc", by DT_GNU_HASH */
 
 struct symbols {
@@ -17,11 +20,14 @@ struct symbols {
 	uintptr_t table, strings, hash;
 };
 
+/* musl's library is its dynamic linker as well, by either name. */
 static bool
-is_glibc(const char *file)
+is_libc(const char *file)
 {
-	return mu_starts_with(file, "libc.so.6") ||
-	    mu_starts_with(file, "libc-2.") || mu_starts_with(file, "ld-");
+	return mu_starts_with(file, "libc.so") ||
+	    mu_starts_with(file, "libc-2.") ||
+	    mu_starts_with(file, "libc.musl") || mu_starts_with(file, "ld-") ||
+	    mu_starts_with(file, "ld.so");
 }
 
 /* glibc's loader replaces most entries by addresses, other loaders none. */
@@ -217,7 +223,7 @@ may_be_of_any(const struct mu_snapshot *snap,
 		magic = mu_snapshot_view(snap, mapping->range.begin, SELFMAG);
 		if (magic == NULL || memcmp(magic, ELFMAG, SELFMAG) != 0)
 			continue;
-		if (is_glibc(mu_path_base(mapping->name))) {
+		if (is_libc(mu_path_base(mapping->name))) {
 			linked = true;
 			continue;
 		}
@@ -235,20 +241,79 @@ mu_malloc_has_other(const struct mu_snapshot *snap)
 }
 
 bool
-mu_may_import(const struct mu_snapshot *snap, const char *name)
+mu_program_is_static(const struct mu_snapshot *snap)
 {
-	return may_be_of_any(snap, imports, name);
+	bool files = false;
+	const char *name;
+	size_t i;
+
+	for (i = 0; i < snap->num_mappings; i++) {
+		name = snap->mappings[i].name;
+		if (name[0] == '/' && is_libc(mu_path_base(name)))
+			return false;
+		files |= name[0] == '/';
+	}
+	return files;
+}
+
+/* True if RANGE, code, has the instruction that precedes system call NR. */
+static bool
+loads_call(const struct mu_snapshot *snap, struct mu_range range, long nr)
+{
+	struct mu_range piece = range;
+	const unsigned char *code;
+	size_t at, size;
+
+	for (; piece.begin < range.end; piece.begin = piece.end) {
+		size = range.end - piece.begin;
+		size = size < CODE_PIECE ? size : CODE_PIECE;
+		piece.end = piece.begin + size;
+		code = mu_snapshot_view(snap, piece.begin, size);
+		if (code == NULL)
+			return true;
+		for (at = 0; at + MU_CALL_LOAD_SIZE <= size; at++)
+			if (mu_arch_call_loaded(code + at) == nr)
+				return true;
+		if (piece.end < range.end)
+			piece.end -= MU_CALL_LOAD_SIZE - 1;
+	}
+	return false;
+}
+
+/* A static program imports nothing; it makes the call itself. */
+static bool
+makes_call(const struct mu_snapshot *snap, long nr)
+{
+	const struct mu_mapping *mapping = snap->mappings;
+	const struct mu_mapping *end = mapping + snap->num_mappings;
+
+	for (; mapping < end; mapping++)
+		if (mapping->executable && mapping->inode != 0 &&
+		    loads_call(snap, mapping->range, nr))
+			return true;
+	return false;
+}
+
+bool
+mu_may_call_sigaltstack(const struct mu_snapshot *snap)
+{
+	return mu_program_is_static(snap)
+	    ? makes_call(snap, SYS_sigaltstack)
+	    : may_be_of_any(snap, imports, "sigaltstack");
 }
 
 bool
 mu_may_set_stacks(const struct mu_snapshot *snap)
 {
-	static const char *const names[] = { "sigaltstack", "syscall", "dlsym",
-		"dlvsym" };
+	static const char *const names[] = { "syscall", "dlsym", "dlvsym" };
 	size_t i;
 
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (mu_may_import(snap, names[i]))
+	if (mu_may_call_sigaltstack(snap))
+		return true;
+	for (i = 0; i < sizeof(names) / sizeof(names[0]) &&
+	     !mu_program_is_static(snap);
+	     i++)
+		if (may_be_of_any(snap, imports, names[i]))
 			return true;
 	return false;
 }

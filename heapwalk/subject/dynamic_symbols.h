@@ -14,17 +14,17 @@
  */
 bool mu_malloc_has_other(const struct mu_snapshot *snap);
 
-/*
- * True if a module other than glibc's own may call NAME, a function of libc.
- * False only if the program is dynamically linked and no readable module
- * imports it. A dlsym() of NAME, or a direct system call, is not detected.
- */
-bool mu_may_import(const struct mu_snapshot *snap, const char *name);
+/* True if files are mapped, and no dynamic linker (/lib/ld-2.31.so, ...). */
+bool mu_program_is_static(const struct mu_snapshot *snap);
 
 /*
- * True if a thread may have set an alternate signal stack: by sigaltstack(), or
- * by syscall(), or by an address from the dynamic linker.
+ * True if the program may call sigaltstack(): a module other than libc's own
+ * imports it or cannot be read, or a static program has the code of that system
+ * call. A dlsym(), or a system call by syscall(), is not detected.
  */
+bool mu_may_call_sigaltstack(const struct mu_snapshot *snap);
+
+/* The same, or syscall(), or the dynamic linker's search for a function. */
 bool mu_may_set_stacks(const struct mu_snapshot *snap);
 
 #endif

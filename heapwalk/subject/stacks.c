@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "heapwalk/heaps/glibc/pthread.h"
+#include "heapwalk/heaps/musl/pthread.h"
 #include "heapwalk/subject/stacks_search.h"
 #include "heapwalk/subject/unwind_bufs.h"
 #include "mu/arch/cpu.h"
@@ -79,6 +80,32 @@ find_block(const struct mu_snapshot *snap, const struct mu_thread *thread,
 }
 #endif
 
+#ifdef MU_MUSL_SELF
+/* musl's threads map their stack and what lies above it in one. */
+static bool
+find_musl_block(const struct mu_snapshot *snap, const struct mu_thread *thread,
+    struct mu_range *block)
+{
+	uintptr_t self;
+
+	return snap->glibc_major == 0 &&
+	    mu_snapshot_word(snap, thread->tp + MU_MUSL_SELF, &self) &&
+	    self == thread->tp &&
+	    mu_stacks_read_block(
+		snap, thread->tp + MU_MUSL_MAP, thread->tp, block);
+}
+#else
+static bool
+find_musl_block(const struct mu_snapshot *snap, const struct mu_thread *thread,
+    struct mu_range *block)
+{
+	(void)snap;
+	(void)thread;
+	(void)block;
+	return false;
+}
+#endif
+
 /* The main thread's struct pthread is elsewhere and has no stack block. */
 static bool
 find_main_stack(const struct mu_snapshot *snap, struct mu_range *block)
@@ -98,7 +125,9 @@ bool
 mu_stacks_block(const struct mu_snapshot *snap, const struct mu_thread *thread,
     struct mu_range *block)
 {
-	if (thread->tp != 0 && find_block(snap, thread, block))
+	if (thread->tp != 0 &&
+	    (find_musl_block(snap, thread, block) ||
+		find_block(snap, thread, block)))
 		return true;
 	if (thread->tid == snap->pid && find_main_stack(snap, block))
 		return true;

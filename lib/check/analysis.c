@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "heapwalk/heaps/glibc/banner.h"
+#include "heapwalk/heaps/musl/musl.h"
 #include "heapwalk/heaps/table/table.h"
 #include "heapwalk/heaps/user/user.h"
 #include "heapwalk/memory/available.h"
@@ -66,8 +67,9 @@ no_layout_fits(
 		    like->minor, rule->text);
 	return mu_why(why, MU_ERR_UNKNOWN_GLIBC,
 	    "a static program that does not state its C library, and its memory"
-	    " is like that of no glibc" MU_CURE
-	    "if it has another library, such as musl, it cannot be read");
+	    " is like that of no glibc and of no mallocng (musl 1.2.1 and"
+	    " later, in programs that call free())" MU_CURE
+	    "if it has another library, it cannot be read");
 }
 
 /*
@@ -189,8 +191,10 @@ find_release(struct mu_analysis *analysis, struct mu_snapshot *snap)
 {
 	struct mu_search *search = &analysis->search;
 
-	if (snap->glibc_major != 0 ||
-	    mu_glibc_banner_find(snap, &snap->glibc_major, &snap->glibc_minor))
+	if (snap->glibc_major != 0 || snap->saved != NULL ||
+	    mu_glibc_banner_find(
+		snap, &snap->glibc_major, &snap->glibc_minor) ||
+	    mu_musl_is_used(snap))
 		return true;
 	search->status = mu_program_kind_refuse(snap, &search->why);
 	if (search->status == MU_OK)
@@ -246,28 +250,36 @@ mu_analysis_run(struct mu_analysis *analysis, struct mu_snapshot *snap,
 }
 
 static void
-name_allocator(const struct mu_search *search, struct mu_report *answer)
+name_glibc(const struct mu_snapshot *snap, char *name, size_t size)
 {
-	const struct mu_blocks *blocks = &search->heap.blocks;
-	const struct mu_snapshot *snap = search->snap;
 	struct mu_heap_releases known;
-	size_t i, used;
 
 	if (snap->glibc_inferred &&
 	    mu_heaps_supports(snap->glibc_major, snap->glibc_minor, &known) &&
 	    known.first != known.last)
-		snprintf(answer->allocator, sizeof(answer->allocator),
-		    "glibc 2.%u to 2.%u", known.first, known.last);
-	else
-		snprintf(answer->allocator, sizeof(answer->allocator),
-		    "glibc %u.%u", snap->glibc_major, snap->glibc_minor);
-	/* Others that were read beside it, or in its place. */
+		snprintf(
+		    name, size, "glibc 2.%u to 2.%u", known.first, known.last);
+	else if (snap->glibc_major != 0)
+		snprintf(name, size, "glibc %u.%u", snap->glibc_major,
+		    snap->glibc_minor);
+	else if (snap->saved != NULL)
+		snprintf(name, size, "musl"); /* the only other library */
+}
+
+/* Others are read beside glibc's, or in its place. */
+static void
+name_allocator(const struct mu_search *search, struct mu_report *answer)
+{
+	const struct mu_blocks *blocks = &search->heap.blocks;
+	char *name = answer->allocator;
+	size_t i, used, size = sizeof(answer->allocator);
+
+	name_glibc(search->snap, name, size);
 	for (i = 0; i < blocks->num_heaps; i++) {
-		used = strlen(answer->allocator);
+		used = strlen(name);
 		if (blocks->heaps[i].ops->has_file != NULL)
-			snprintf(answer->allocator + used,
-			    sizeof(answer->allocator) - used, ", %s",
-			    blocks->heaps[i].ops->name);
+			snprintf(name + used, size - used, "%s%s",
+			    used > 0 ? ", " : "", blocks->heaps[i].ops->name);
 	}
 }
 

@@ -30,7 +30,7 @@ mu_doubt_stacks(
 
 	mu_blocks_each_unmarked(
 	    &look->analysis.search.heap.blocks, take_large, &lost);
-	if (lost.count == 0 || !mu_may_import(look->snap, "sigaltstack"))
+	if (lost.count == 0 || !mu_may_call_sigaltstack(look->snap))
 		return MU_OK;
 	return mu_why(why, MU_PARTIAL,
 	    "%zu of them can be alternate signal stacks, having %d bytes or"

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "heapwalk/subject/classify.h"
+#include "heapwalk/subject/dynamic_symbols.h"
 #include "lib/check/naming.h"
 #include "lib/driver/driver.h"
 #include "lib/look/core_out.h"
@@ -130,26 +131,6 @@ look_once(void *subject, struct mu_look *end)
 	};
 }
 
-/* True if files are mapped, and no dynamic linker (/lib/ld-2.31.so, ...). */
-static bool
-is_static(const struct mu_snapshot *snap)
-{
-	bool files = false;
-	const char *name;
-	size_t i;
-
-	for (i = 0; i < snap->num_mappings; i++) {
-		name = snap->mappings[i].name;
-		files |= name[0] == '/';
-		if (name[0] == '/' &&
-		    (mu_starts_with(mu_path_base(name), "ld-") ||
-			mu_starts_with(mu_path_base(name), "ld.so") ||
-			mu_starts_with(mu_path_base(name), "libc.so")))
-			return false;
-	}
-	return files;
-}
-
 /* Fill the report with the latest look, STATUS and WHY. */
 static enum mu_status
 report_result(struct outside *outside, enum mu_status status,
@@ -166,7 +147,8 @@ report_result(struct outside *outside, enum mu_status status,
 		    look->check->since, report->pid, status, &own);
 	status = mu_analysis_fill_report(analysis, status, &own, report);
 	if (mu_status_usable(status)) {
-		report->is_static = is_static(look->snap);
+		report->no_recorder = mu_program_is_static(look->snap) ||
+		    look->snap->glibc_major == 0;
 		mu_naming_open(report, look->snap->mappings,
 		    look->snap->num_mappings, &analysis->search.recorder);
 	}

@@ -235,7 +235,7 @@ note_stacks(struct mu_process *process, struct mu_check_look *look)
 		&look->analysis.search.heap.blocks, MU_ALTERNATE_STACK_MIN) ||
 	    !mu_may_set_stacks(&keeper->snap))
 		return;
-	sets = mu_may_import(&keeper->snap, "sigaltstack");
+	sets = mu_may_call_sigaltstack(&keeper->snap);
 	process->stacks_wanted =
 	    unasked > 0 && process->stack_tries++ < (sets ? STACK_TRIES : 1);
 	if (look->status == MU_OK && unasked > 0 &&

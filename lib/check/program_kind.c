@@ -96,8 +96,9 @@ mu_program_kind_refuse(const struct mu_snapshot *snap, struct mu_why *why)
 
 	if (library != NULL)
 		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
-		    "the program uses %s, and only the malloc of glibc can be"
-		    " read" MU_CURE "build it with glibc to have it checked",
+		    "the program uses %s, and no heap of glibc or of musl's"
+		    " mallocng was found: it has allocated nothing yet, or has"
+		    " another malloc, such as that of musl before 1.2.1",
 		    library);
 	for (i = 0; i < snap->num_mappings; i++) {
 		mapping = &snap->mappings[i];

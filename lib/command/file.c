@@ -254,8 +254,8 @@ check_elf(Elf *elf, int fd, const char *name, struct mu_why *why)
 		    shown.text);
 	if (strstr(linker, "ld-musl") != NULL)
 		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
-		    "%s uses musl: only the malloc of glibc can be read, here"
-		    " and by -p",
+		    "%s uses musl, and what would be preloaded is built for"
+		    " glibc" MU_CURE "look at it by -p while it runs",
 		    shown.text);
 	sanitizer = find_sanitizer(elf);
 	if (sanitizer != NULL)

@@ -224,7 +224,7 @@ note_stacks(struct mu_image *image, struct mu_sweep *sweep)
 	    !anything_lost(image, sweep) || !large_lost(image, sweep) ||
 	    !mu_may_set_stacks(&image->snap))
 		return;
-	sets = mu_may_import(&image->snap, "sigaltstack");
+	sets = mu_may_call_sigaltstack(&image->snap);
 	if ((sets || image->stop.stack_tries == 0) &&
 	    mu_gap_sync_request_stacks(image, &search->why))
 		search->status = MU_ERR_TIMEOUT;

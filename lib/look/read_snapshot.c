@@ -11,7 +11,6 @@ mu_look_read_subject(struct mu_look_reading *reading)
 	    reading, mu_read_number(reading) == sizeof(uintptr_t));
 	snap->glibc_major = (unsigned)mu_read_most(reading, UINT16_MAX);
 	snap->glibc_minor = (unsigned)mu_read_most(reading, UINT16_MAX);
-	mu_reading_require(reading, snap->glibc_major > 0);
 	flags = mu_read_number(reading);
 	snap->glibc_inferred = (flags & MU_LOOK_INFERRED) != 0;
 	reading->look->saved.contents = (flags & MU_LOOK_CONTENTS) != 0;

@@ -23,7 +23,7 @@ struct mu_report {
 	char allocator[64]; /* "glibc 2.36, jemalloc"; "": unknown */
 	const char *stop;   /* "fork", "read", "core", "exit", "ptrace",
 			       "signal", "" */
-	bool is_static;     /* no recorder can be preloaded into it */
+	bool no_recorder; /* can be preloaded: it is static, or has no glibc */
 
 	/* how the check ended, and the totals; it has no entries itself */
 	struct UnreachableMemoryInfo info;

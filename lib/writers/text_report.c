@@ -71,10 +71,10 @@ put_hint(const struct mu_out *out, const struct mu_report *report)
 
 	if (!mu_hint_sizes(&report->info, &report->entries, &least, &most))
 		return;
-	if (report->is_static)
+	if (report->no_recorder)
 		mu_text_add(&text,
-		    MU_HINT_BEGIN "the recorder cannot go into a static"
-				  " program; link it dynamically for that");
+		    MU_HINT_BEGIN "the recorder cannot go into a program that"
+				  " is static or has no glibc");
 	else
 		mu_hint_command(&text, least, most);
 	mu_put(out, "%s\n", buffer);

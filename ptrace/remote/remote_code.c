@@ -246,8 +246,11 @@ mu_remote_code_find(struct mu_remote_code *out, pid_t tid)
 		search_maps(&search);
 	out->stack = search.stack;
 	out->at.back = search.back;
-	out->at.call = mu_range_size(search.vdso) <= VDSO_MAX
+	/* One without the other is of no use, and the next thread asks again.
+	 */
+	out->at.call =
+	    search.back != 0 && mu_range_size(search.vdso) <= VDSO_MAX
 	    ? search_call(tid, search.vdso, &out->at.skip)
 	    : 0;
-	return out->at.call != 0 && out->at.back != 0;
+	return out->at.call != 0;
 }

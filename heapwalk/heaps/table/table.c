@@ -3,6 +3,7 @@
 #include "heapwalk/heaps/glibc/glibc.h"
 #include "heapwalk/heaps/jemalloc/jemalloc.h"
 #include "heapwalk/heaps/mimalloc/mimalloc.h"
+#include "heapwalk/heaps/musl/musl.h"
 #include "heapwalk/heaps/saved/saved.h"
 #include "heapwalk/heaps/tcmalloc/tcmalloc.h"
 #include "heapwalk/heaps/user/user.h"
@@ -24,13 +25,14 @@ static const struct mu_heap_ops none = {
 };
 
 /* glibc's is searched for behind those that may be in its place. */
-enum { SAVED, JEMALLOC, MIMALLOC, TCMALLOC, GLIBC, USER, ROWS };
+enum { SAVED, JEMALLOC, MIMALLOC, TCMALLOC, MUSL, GLIBC, USER, ROWS };
 
 static const struct mu_heap_ops *const table[] = {
 	[SAVED] = &mu_heap_saved,
 	[JEMALLOC] = &mu_heap_jemalloc,
 	[MIMALLOC] = &mu_heap_mimalloc,
 	[TCMALLOC] = &mu_heap_tcmalloc,
+	[MUSL] = &mu_heap_musl,
 	[GLIBC] = &mu_heap_glibc,
 	[USER] = &mu_heap_user,
 	[ROWS] = &none,
@@ -52,6 +54,17 @@ add_member(struct mu_heaps *heaps, const struct mu_heap_member *member)
 	heaps->members[i] = *member;
 }
 
+static bool
+has_other_libc(const struct mu_heaps *heaps)
+{
+	size_t i;
+
+	for (i = 0; i < heaps->count; i++)
+		if (heaps->members[i].ops->libc)
+			return true;
+	return false;
+}
+
 enum mu_status
 mu_heaps_detect(struct mu_heaps *heaps, const struct mu_snapshot *snap,
     struct mu_arena *arena, struct mu_why *why)
@@ -62,6 +75,8 @@ mu_heaps_detect(struct mu_heaps *heaps, const struct mu_snapshot *snap,
 
 	*heaps = (struct mu_heaps) { .count = 0 };
 	for (row = table; row < table + ROWS; row++) {
+		if (*row == &mu_heap_glibc && has_other_libc(heaps))
+			continue;
 		member = (struct mu_heap_member) {
 			.ops = *row,
 			.others = heaps->members,

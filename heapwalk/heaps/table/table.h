@@ -8,7 +8,7 @@
 
 #include "heapwalk/heaps/heap.h"
 
-#define MU_HEAPS_MAX 6 /* rows of the table */
+#define MU_HEAPS_MAX 7 /* rows of the table */
 
 struct mu_heaps {
 	struct mu_heap_member members[MU_HEAPS_MAX];

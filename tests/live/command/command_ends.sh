@@ -54,7 +54,7 @@ if ${CC:-cc} -O1 -static -pthread -I. -o "$work/static" \
 	has "$err" " 24 bytes in 1 allocation unreachable out of "
 	run 23 -- "$work/static" _exit
 	has "$err" " 24 bytes in 1 allocation unreachable out of "
-	has "$err" "no stacks were recorded: the recorder cannot go into a static"
+	has "$err" "no stacks were recorded: the recorder cannot go into a program"
 else
 	echo "SKIPPED: command_ends: no static libc"
 fi

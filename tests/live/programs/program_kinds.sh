@@ -101,15 +101,13 @@ has "$err" "another allocator"
 name='musl'
 if command -v musl-gcc >/dev/null; then
 	musl-gcc -o "$work/musl" "$work/idle.c" || fail "cannot compile"
-	look 3 "$work/musl"
-	has "$err" "the program uses musl"
+	look 0 "$work/musl"
 	run 3 -- "$work/musl"
 	has "$err" "uses musl"
 	# Where it is no link, its name is that of a dynamic linker.
 	for linker in /lib/ld-musl-*.so.1; do
 		cp "$linker" "$work"
-		look 3 "$work/${linker##*/}" "$work/musl"
-		has "$err" "the program uses musl"
+		look 0 "$work/${linker##*/}" "$work/musl"
 	done
 else
 	echo "SKIPPED: program_kinds: no musl-gcc"
