@@ -88,5 +88,7 @@ mu_musl_slot_read(const struct mu_musl_group *group, const char *view,
 		return false;
 	slot->block.begin = group->range.begin + begin + offset;
 	slot->block.end = slot->block.begin + room - reserved;
+	if (reserved == room)
+		slot->block.end++; /* no bytes count as one */
 	return true;
 }

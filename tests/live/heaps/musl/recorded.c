@@ -85,14 +85,26 @@ operate(unsigned thread, unsigned *state)
 		shown[thread][which] = new;
 }
 
-/* Overwrite what calls have left on the stack. */
+/* Overwrite what calls have left on the stack and in registers. */
 static __attribute__((noinline)) void
 scrub(void)
 {
-	char bytes[32768];
+	char bytes[65536];
 
 	memset(bytes, 0, sizeof(bytes));
 	__asm__ volatile("" ::"r"(bytes) : "memory");
+#ifdef __x86_64__
+	__asm__ volatile("pxor %%xmm0, %%xmm0; pxor %%xmm1, %%xmm1;"
+			 "pxor %%xmm2, %%xmm2; pxor %%xmm3, %%xmm3;"
+			 "pxor %%xmm4, %%xmm4; pxor %%xmm5, %%xmm5;"
+			 "pxor %%xmm6, %%xmm6; pxor %%xmm7, %%xmm7;"
+			 "xor %%ecx, %%ecx; xor %%edx, %%edx; xor %%esi, %%esi;"
+			 "xor %%edi, %%edi; xor %%r8d, %%r8d; xor %%r9d, %%r9d;"
+			 "xor %%r10d, %%r10d; xor %%r11d, %%r11d" ::
+			     : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5",
+			 "xmm6", "xmm7", "rcx", "rdx", "rsi", "rdi", "r8", "r9",
+			 "r10", "r11");
+#endif
 }
 
 static void *
