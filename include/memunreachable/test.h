@@ -33,6 +33,7 @@ bool memunreachable_test_begin(const char *name);
  * last call. Otherwise the text for the failure's message, without a newline at
  * its end: what was lost, with stacks if a recorder is in, or why it is not
  * known whether there is something. It is valid until the next call.
+ * A block that was named is not named again while it is allocated.
  *
  * One pass looks. What seems lost is looked at twice more, 50 ms apart.
  */
