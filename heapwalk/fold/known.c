@@ -16,6 +16,23 @@ struct leaving_out {
 	struct mu_deadline deadline;
 };
 
+#define FNV_BASIS 0xcbf29ce484222325ull /* FNV-1a, by words */
+#define FNV_PRIME 0x100000001b3ull
+
+uint64_t
+mu_known_contents(struct mu_memory *memory, const struct mu_block *block)
+{
+	uint64_t words[MU_LEAK_CONTENTS / sizeof(uint64_t)] = { 0 };
+	uint64_t hash = FNV_BASIS;
+	size_t i;
+
+	mu_contents_copy(memory, block->range.begin, block->view,
+	    mu_range_size(block->range), (unsigned char *)words);
+	for (i = 0; i < sizeof(words) / sizeof(*words); i++)
+		hash = (hash ^ words[i]) * FNV_PRIME;
+	return hash;
+}
+
 uint64_t
 mu_known_word(struct mu_memory *memory, const struct mu_block *block)
 {
@@ -31,7 +48,7 @@ mu_known_word(struct mu_memory *memory, const struct mu_block *block)
 uint32_t
 mu_known_stack(const struct mu_recorder *recorder, struct mu_range block)
 {
-	uint64_t hash = 0xcbf29ce484222325ull; /* FNV-1a, by words */
+	uint64_t hash = FNV_BASIS;
 	struct mu_recorded_block found;
 	uintptr_t frames[FRAMES];
 	size_t i, count;
@@ -40,7 +57,7 @@ mu_known_stack(const struct mu_recorder *recorder, struct mu_range block)
 		return 0;
 	count = mu_recorder_stack(recorder, found.stack, frames, FRAMES);
 	for (i = 0; i < count; i++)
-		hash = (hash ^ frames[i]) * 0x100000001b3ull;
+		hash = (hash ^ frames[i]) * FNV_PRIME;
 	return count == 0 ? 0 : (uint32_t)(hash >> 32 ^ hash) | 1;
 }
 
@@ -57,7 +74,9 @@ is_same(const struct leaving_out *leaving_out, const struct mu_known *known,
 		return false;
 	if (known->by == MU_KNOWN_RANGE)
 		return true;
-	word = mu_known_word(leaving_out->memory, block);
+	word = known->by == MU_KNOWN_CONTENTS
+	    ? mu_known_contents(leaving_out->memory, block)
+	    : mu_known_word(leaving_out->memory, block);
 	if (known->word !=
 	    (known->by == MU_KNOWN_MARK ? mu_known_mark(word) : word))
 		return false;

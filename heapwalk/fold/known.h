@@ -9,9 +9,10 @@
 
 /* What is known of the first word of a block. */
 enum mu_known_by {
-	MU_KNOWN_WORD,  /* mu_known_word() */
-	MU_KNOWN_MARK,  /* mu_known_mark() of it */
-	MU_KNOWN_RANGE, /* nothing */
+	MU_KNOWN_WORD,     /* mu_known_word() */
+	MU_KNOWN_MARK,     /* mu_known_mark() of it */
+	MU_KNOWN_RANGE,    /* nothing */
+	MU_KNOWN_CONTENTS, /* of more than it: mu_known_contents() */
 };
 
 /* A block that was unreachable. */
@@ -34,6 +35,13 @@ mu_known_mark(uint64_t word)
 
 /* The first 8 bytes, zeros after the end or if they cannot be read. */
 uint64_t mu_known_word(struct mu_memory *memory, const struct mu_block *block);
+
+/*
+ * A hash of the first MU_LEAK_CONTENTS bytes. What is lost is not written any
+ * more; of an object of C++ the first word is the same in all of its class.
+ */
+uint64_t mu_known_contents(
+    struct mu_memory *memory, const struct mu_block *block);
 
 /*
  * A hash of the stack that allocated BLOCK, usable bytes, as RECORDER, which

@@ -256,9 +256,10 @@ mu_program_is_static(const struct mu_snapshot *snap)
 	return files;
 }
 
-/* True if RANGE, code, has the instruction that precedes system call NR. */
+/* True if RANGE, code, has an instruction for the number of system call NR. */
 static bool
-loads_call(const struct mu_snapshot *snap, struct mu_range range, long nr)
+loads_call(
+    const struct mu_snapshot *snap, struct mu_range range, unsigned char nr)
 {
 	struct mu_range piece = range;
 	const unsigned char *code;
@@ -272,7 +273,7 @@ loads_call(const struct mu_snapshot *snap, struct mu_range range, long nr)
 		if (code == NULL)
 			return true;
 		for (at = 0; at + MU_CALL_LOAD_SIZE <= size; at++)
-			if (mu_arch_call_loaded(code + at) == nr)
+			if (mu_arch_loads(code + at, nr))
 				return true;
 		if (piece.end < range.end)
 			piece.end -= MU_CALL_LOAD_SIZE - 1;
@@ -282,7 +283,7 @@ loads_call(const struct mu_snapshot *snap, struct mu_range range, long nr)
 
 /* A static program imports nothing; it makes the call itself. */
 static bool
-makes_call(const struct mu_snapshot *snap, long nr)
+makes_call(const struct mu_snapshot *snap, unsigned char nr)
 {
 	const struct mu_mapping *mapping = snap->mappings;
 	const struct mu_mapping *end = mapping + snap->num_mappings;

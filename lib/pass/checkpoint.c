@@ -22,7 +22,7 @@ make(const struct mu_unreachable *unreachable)
 	for (i = 0; i < unreachable->count; i++)
 		checkpoint->blocks[i] =
 		    (struct mu_known) { unreachable->blocks[i],
-			    unreachable->words[i], MU_KNOWN_WORD, 0 };
+			    unreachable->words[i], MU_KNOWN_CONTENTS, 0 };
 	checkpoint->count = unreachable->count;
 	return checkpoint;
 }

@@ -44,7 +44,8 @@ send_word(void *ctx, const struct mu_block *block)
 {
 	struct sender *sender = ctx;
 
-	sender->words[sender->count++] = mu_known_word(sender->memory, block);
+	sender->words[sender->count++] =
+	    mu_known_contents(sender->memory, block);
 	return sender->count < AT_A_TIME ||
 	    flush(sender, sizeof(*sender->words));
 }

@@ -18,8 +18,8 @@ struct mu_unreachable {
 };
 
 /*
- * MEMORY: their first words follow (mu_known_word()); NULL: not. Returns false
- * if the reader is gone. Runs in: sweeper.
+ * MEMORY: hashes of what they contain follow (mu_known_contents()); NULL: not.
+ * Returns false if the reader is gone. Runs in: sweeper.
  */
 bool mu_candidates_send(
     int fd, const struct mu_blocks *blocks, struct mu_memory *memory);

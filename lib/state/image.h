@@ -28,14 +28,14 @@ enum mu_which_look { MU_LOOK_ONLY, MU_LOOK_FIRST, MU_LOOK_SECOND };
 
 /* What the sweeper is to search for, and to send. */
 struct mu_query {
-	size_t limit;            /* entries */
-	bool contents;           /* of blocks */
-	enum mu_by by;           /* how entries are grouped */
-	bool blocks;             /* the unreachable ones, too */
-	bool words;              /* the first of each of BLOCKS, too */
-	bool references;         /* to a block, no leaks */
-	uintptr_t hidden;        /* ~address of that block */
-	struct mu_reach reach;   /* what counts as a reference */
+	size_t limit;          /* entries */
+	bool contents;         /* of blocks */
+	enum mu_by by;         /* how entries are grouped */
+	bool blocks;           /* the unreachable ones, too */
+	bool words;            /* mu_known_contents() of each of BLOCKS, too */
+	bool references;       /* to a block, no leaks */
+	uintptr_t hidden;      /* ~address of that block */
+	struct mu_reach reach; /* what counts as a reference */
 	mu_words_filter *filter; /* for this CPU */
 	enum mu_which_look look;
 	const struct mu_known *known; /* not reported, by address; with

@@ -66,20 +66,35 @@ find_in(const struct mu_snapshot *snap, const struct mu_mapping *data,
 	return search.found;
 }
 
+/* True for libc.so, or the dynamic linker, which it is, too. */
+static bool
+is_named(const struct mu_mapping *mapping)
+{
+	const char *name = mu_path_base(mapping->name);
+
+	return mu_starts_with(name, "libc.") || mu_starts_with(name, "ld-musl");
+}
+
+/* The variables of a program may be large: those of libc come first. */
 void
 mu_musl_find(struct mu_musl *found, const struct mu_snapshot *snap)
 {
-	const struct mu_mapping *mapping = snap->mappings;
-	const struct mu_mapping *end = mapping + snap->num_mappings;
+	const struct mu_mapping *end = snap->mappings + snap->num_mappings;
+	const struct mu_mapping *mapping;
+	unsigned round;
 
 	*found = (struct mu_musl) { .file = NULL };
 	if (snap->glibc_major != 0)
 		return;
-	for (; mapping < end && found->context == 0; mapping++)
-		if (is_data(mapping) && mapping->inode != 0) {
+	for (round = 0; round < 2; round++)
+		for (mapping = snap->mappings; mapping < end; mapping++) {
+			if (!is_data(mapping) || mapping->inode == 0 ||
+			    is_named(mapping) != (round == 0))
+				continue;
 			found->context = find_in(snap, mapping, end);
-			found->file = mapping;
+			if (found->context != 0) {
+				found->file = mapping;
+				return;
+			}
 		}
-	if (found->context == 0)
-		found->file = NULL;
 }

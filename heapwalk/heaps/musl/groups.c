@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "heapwalk/heaps/musl/heap.h"
+#include "heapwalk/heaps/slab.h"
 #include "heapwalk/subject/each_word.h"
 
 /* size_classes[], in units */
@@ -78,6 +79,9 @@ check_meta(const struct meta *meta)
 	    meta->pages > SIZE_MAX / 4 / MU_MUSL_PAGE ||
 	    (meta->pages > 0 && meta->mem % MU_MUSL_PAGE != 0))
 		return "an impossible place";
+	/* Slots lie at 16-bit multiples of 16 bytes. */
+	if (meta->class < MU_MUSL_CLASSES && meta->pages > MU_MUSL_GROUP_PAGES)
+		return "an impossible size";
 	if (meta->class >= MU_MUSL_CLASSES &&
 	    (meta->class != MU_MUSL_CLASS_ALONE || meta->last != 0 ||
 		meta->pages == 0))
@@ -117,8 +121,7 @@ add_group(struct reading *reading, uintptr_t at, const struct meta *meta)
 	/* One that is no mapping and can be freed lies in a slot. */
 	group.nested = meta->pages == 0 && meta->freeable;
 	if (!group.nested) {
-		group.view = mu_snapshot_view(
-		    walk->snap, group.range.begin, mu_range_size(group.range));
+		group.view = mu_heap_view(walk->snap, group.range);
 		if (group.view == NULL)
 			return wrong(walk, meta->mem, "no memory");
 		if (!mu_ranges_add(&walk->heap->owned, group.range))

@@ -49,10 +49,13 @@ struct mu_musl_walk {
 	size_t num_groups, max_groups;
 
 	/*
-	 * Slots in use that have no block. A thread is about to write or has
-	 * just wiped what is before it: at most one for each.
+	 * Slots in use that have no block, or may have none yet. A thread is
+	 * about to write or has just wiped what is before it: at most one for
+	 * each. They are roots, as a thread may refer to a group for other
+	 * reasons: free() does while it waits for the lock.
 	 */
 	size_t in_transit;
+	struct mu_ranges unproven;
 	uintptr_t *held; /* metas in registers of threads */
 	size_t num_held, max_held;
 

@@ -12,6 +12,8 @@
 #define MU_MUSL_CLASSES 48     /* in size_classes[] */
 #define MU_MUSL_CLASS_ALONE 63 /* sizeclass of a block with its own mapping */
 
+#define MU_MUSL_GROUP_PAGES 512 /* more than a group of several slots has */
+
 /* struct malloc_context */
 #define MU_MUSL_SECRET 0
 #define MU_MUSL_INIT_DONE 8 /* int; mmap_counter follows, unsigned */

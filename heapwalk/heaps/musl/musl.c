@@ -10,6 +10,7 @@
 #include "heapwalk/heaps/musl/heap.h"
 #include "heapwalk/heaps/spans.h"
 #include "heapwalk/subject/classify.h"
+#include "heapwalk/subject/dynamic_symbols.h"
 #include "heapwalk/subject/each_word.h"
 
 static enum mu_status
@@ -133,6 +134,21 @@ is_in_transit(const struct mu_musl_walk *walk,
 }
 
 static enum mu_status
+add_unproven(struct mu_musl_walk *walk, const struct mu_musl_group *group,
+    unsigned index)
+{
+	uintptr_t begin =
+	    group->range.begin + MU_MUSL_UNIT + group->stride * index;
+
+	walk->in_transit++;
+	return mu_ranges_add(&walk->unproven,
+		   (struct mu_range) {
+		       begin, begin + group->stride - MU_MUSL_IN_BAND })
+	    ? MU_OK
+	    : mu_musl_no_memory(walk);
+}
+
+static enum mu_status
 read_slot(struct mu_musl_walk *walk, const struct mu_musl_group *group,
     struct mu_span *span, const char *view, unsigned index)
 {
@@ -141,10 +157,8 @@ read_slot(struct mu_musl_walk *walk, const struct mu_musl_group *group,
 	if ((group->free >> index & 1) != 0)
 		return MU_OK;
 	if (!mu_musl_slot_read(group, view, index, &slot) ||
-	    is_in_transit(walk, group, &slot)) {
-		walk->in_transit++;
-		return MU_OK;
-	}
+	    is_in_transit(walk, group, &slot))
+		return add_unproven(walk, group, index);
 	if (slot.group)
 		return see_nested(walk, slot.block.begin);
 	return add_block(walk, group, span, &slot);
@@ -198,13 +212,34 @@ read_groups(struct mu_musl_walk *walk)
 	return MU_OK;
 }
 
+/* What is not owned is a root. */
+static bool
+leave_unproven(struct mu_musl_walk *walk)
+{
+	struct mu_ranges *owned = &walk->heap->owned, left;
+	struct mu_range rest, piece;
+	size_t i;
+
+	mu_ranges_seal(owned);
+	mu_ranges_seal(&walk->unproven);
+	mu_ranges_open(&left, owned->arena);
+	for (i = 0; i < owned->count; i++)
+		for (rest = owned->items[i];
+		     mu_ranges_gap(&walk->unproven, &rest, &piece);)
+			if (!mu_ranges_add(&left, piece))
+				return false;
+	*owned = left;
+	return true;
+}
+
 static enum mu_status
 seal(struct mu_musl_walk *walk)
 {
 	size_t rejected = 0;
 	enum mu_status status;
 
-	mu_ranges_seal(&walk->heap->owned);
+	if (!leave_unproven(walk))
+		return mu_musl_no_memory(walk);
 	status = mu_blocks_seal(&walk->heap->blocks, &rejected);
 	if (status == MU_ERR_NO_MEMORY)
 		return mu_musl_no_memory(walk);
@@ -232,6 +267,11 @@ detect(struct mu_heap_member *member, const struct mu_snapshot *snap,
 	mu_musl_find(&found, snap);
 	if (found.file == NULL)
 		return MU_OK;
+	/* The dynamic linker uses musl's own malloc in any case. */
+	if (member->num_others == 0 && !mu_program_is_static(snap) &&
+	    mu_malloc_has_other(snap))
+		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
+		    "the program has another malloc in place of musl's");
 	state = mu_arena_alloc(arena, 1, sizeof(*state));
 	if (state == NULL)
 		return mu_why(
@@ -262,8 +302,10 @@ list(struct mu_heap *heap, const struct mu_heap_member *member,
 		.context = musl->context,
 		.heap = heap,
 	};
-	enum mu_status status = mu_musl_groups_read(&walk);
+	enum mu_status status;
 
+	mu_ranges_open(&walk.unproven, arena);
+	status = mu_musl_groups_read(&walk);
 	if (status == MU_OK)
 		status = add_spans(&walk);
 	if (status == MU_OK)

@@ -75,7 +75,8 @@ mu_heaps_detect(struct mu_heaps *heaps, const struct mu_snapshot *snap,
 
 	*heaps = (struct mu_heaps) { .count = 0 };
 	for (row = table; row < table + ROWS; row++) {
-		if (*row == &mu_heap_glibc && has_other_libc(heaps))
+		if (*row == &mu_heap_glibc &&
+		    (has_other_libc(heaps) || heaps->missing_libc))
 			continue;
 		member = (struct mu_heap_member) {
 			.ops = *row,
@@ -87,6 +88,7 @@ mu_heaps_detect(struct mu_heaps *heaps, const struct mu_snapshot *snap,
 		if (status == MU_ERR_FOREIGN_ALLOCATOR) {
 			heaps->missing = status;
 			heaps->missing_why = *why;
+			heaps->missing_libc |= (*row)->libc;
 		} else if (status != MU_OK) {
 			return status;
 		} else if (member.state != NULL) {

@@ -19,6 +19,7 @@ struct mu_heaps {
 	/* If others are read but this one cannot be: the status; else MU_OK. */
 	enum mu_status missing;
 	struct mu_why missing_why;
+	bool missing_libc; /* of another C library */
 };
 
 /*

@@ -83,10 +83,8 @@ own_memory_read(int handle, void *buffer, size_t size, uintptr_t address)
 		return mu_sys_vm_read(mu_sys_getpid(), buffer, size, address);
 	if (address > INTPTR_MAX)
 		return -EFAULT;
-	n = mu_sys3(
-	    SYS_lseek, own.places[handle].file, (long)address, SEEK_SET);
-	if (n >= 0)
-		n = mu_sys_read(own.places[handle].file, buffer, size);
+	/* The loader makes this call, too, to read programs and libraries. */
+	n = mu_sys_pread(own.places[handle].file, buffer, size, address);
 	return n < 0 ? -EFAULT : n; /* -EIO: not mapped */
 }
 

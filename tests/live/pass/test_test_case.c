@@ -76,6 +76,37 @@ TEST(blamed_once)
 	expect(memunreachable_test_end(), "third lost 1000 bytes in 1 alloc");
 }
 
+/* A block at the same address whose first word is the same. */
+static __attribute__((noinline)) void
+replace(uintptr_t lost)
+{
+	char *again;
+
+	free(mu_reveal(lost));
+	again = malloc(1000);
+	ck_assert_uint_eq(mu_hide(again), lost);
+	memset(again, 'a', 1000);
+	memset(again, 'f', 8);
+	stale = again;
+}
+
+/* An object of the same class is another block. */
+TEST(same_first_word)
+{
+	uintptr_t lost;
+
+	ck_assert(memunreachable_test_begin("first"));
+	lost = lose('f');
+	scrub_stack();
+	expect(memunreachable_test_end(), "first lost 1000 bytes");
+	replace(lost);
+	scrub_stack();
+	ck_assert(memunreachable_test_begin("second"));
+	stale = NULL;
+	scrub_stack();
+	expect(memunreachable_test_end(), "second lost 1000 bytes in 1 alloc");
+}
+
 /* With NEXT no pass is made: what was lost between is in the next test. */
 TEST(next)
 {

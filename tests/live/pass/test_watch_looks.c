@@ -13,6 +13,7 @@
 
 #define EVERY_MS 40
 #define SIZE 1000
+#define STEP_NS (4 * 1000000ull)
 
 enum growing { NOTHING, LOSE, KEEP };
 
@@ -27,7 +28,7 @@ static struct told {
 	bool stopped;
 } told;
 
-#define KEPT 4096 /* more than are made */
+#define KEPT 16384 /* more than are made */
 
 static void *volatile kept[KEPT];
 static volatile size_t num_kept;
@@ -42,7 +43,10 @@ lose_one(void)
 	__asm__ volatile("" : : "r"(block) : "memory");
 }
 
-/* As much in each time EVERY_MS: a look may be late. */
+/*
+ * As much in each time, in small steps: a look may be late, and the next one
+ * follows soon.
+ */
 static void
 keep_some(void)
 {
@@ -51,8 +55,8 @@ keep_some(void)
 
 	if (begin_ns == 0)
 		begin_ns = now_ns - EVERY_MS * 1000000;
-	for (; made * EVERY_MS * 1000000 < now_ns - begin_ns; made++)
-		kept[num_kept++ % KEPT] = calloc(1, 20000);
+	for (; made * STEP_NS < now_ns - begin_ns; made++)
+		kept[num_kept++ % KEPT] = calloc(1, 2000);
 }
 
 static __attribute__((noinline)) void

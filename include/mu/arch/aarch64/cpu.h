@@ -24,6 +24,16 @@ mu_arch_call_loaded(const unsigned char code[MU_CALL_LOAD_SIZE])
 						   : -1;
 }
 
+/* True for mov x?, #NR and mov w?, #NR, of an argument of syscall(2), too. */
+static inline bool
+mu_arch_loads(const unsigned char code[MU_CALL_LOAD_SIZE], unsigned char nr)
+{
+	unsigned word =
+	    code[0] | code[1] << 8 | code[2] << 16 | (unsigned)code[3] << 24;
+
+	return (word & 0x7fffffe0u) == (0x52800000u | (unsigned)nr << 5);
+}
+
 #define MU_CALLEE_SAVED 20
 
 /* The top byte is a tag (TBI). */

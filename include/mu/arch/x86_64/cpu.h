@@ -22,6 +22,14 @@ mu_arch_call_loaded(const unsigned char code[MU_CALL_LOAD_SIZE])
 	    : -1;
 }
 
+/* True for mov $NR,%reg and push $NR, of an argument of syscall(2), too. */
+static inline bool
+mu_arch_loads(const unsigned char code[MU_CALL_LOAD_SIZE], unsigned char nr)
+{
+	return ((code[0] & 0xf8) == 0xb8 || code[0] == 0x68) && code[1] == nr &&
+	    code[2] == 0 && code[3] == 0 && code[4] == 0;
+}
+
 #define MU_CALLEE_SAVED 6
 
 /* Five-level page tables leave 56 bits to users. */
