@@ -13,8 +13,16 @@ struct leaving_out {
 	const struct mu_recorder *recorder;
 	const struct mu_known *known;
 	size_t count, next;
+	bool whole; /* compare more than the first word */
 	struct mu_deadline deadline;
 };
+
+/* Of two hashes in a word, that of the first word. */
+static uint64_t
+upper(uint64_t hash)
+{
+	return hash & ~(uint64_t)UINT32_MAX;
+}
 
 #define FNV_BASIS 0xcbf29ce484222325ull /* FNV-1a, by words */
 #define FNV_PRIME 0x100000001b3ull
@@ -30,7 +38,7 @@ mu_known_contents(struct mu_memory *memory, const struct mu_block *block)
 	    mu_range_size(block->range), (unsigned char *)words);
 	for (i = 0; i < sizeof(words) / sizeof(*words); i++)
 		hash = (hash ^ words[i]) * FNV_PRIME;
-	return hash;
+	return upper((FNV_BASIS ^ words[0]) * FNV_PRIME) | hash >> 32;
 }
 
 uint64_t
@@ -61,12 +69,27 @@ mu_known_stack(const struct mu_recorder *recorder, struct mu_range block)
 	return count == 0 ? 0 : (uint32_t)(hash >> 32 ^ hash) | 1;
 }
 
+static bool
+is_same_word(const struct leaving_out *leaving_out,
+    const struct mu_known *known, const struct mu_block *block)
+{
+	uint64_t word;
+
+	if (known->by == MU_KNOWN_CONTENTS) {
+		word = mu_known_contents(leaving_out->memory, block);
+		return leaving_out->whole ? known->word == word
+					  : upper(known->word) == upper(word);
+	}
+	word = mu_known_word(leaving_out->memory, block);
+	return known->word ==
+	    (known->by == MU_KNOWN_MARK ? mu_known_mark(word) : word);
+}
+
 /* A block that was freed, allocated again and lost again is a new one. */
 static bool
 is_same(const struct leaving_out *leaving_out, const struct mu_known *known,
     const struct mu_block *block)
 {
-	uint64_t word;
 	uint32_t stack;
 
 	if (known->range.begin != block->range.begin ||
@@ -74,11 +97,7 @@ is_same(const struct leaving_out *leaving_out, const struct mu_known *known,
 		return false;
 	if (known->by == MU_KNOWN_RANGE)
 		return true;
-	word = known->by == MU_KNOWN_CONTENTS
-	    ? mu_known_contents(leaving_out->memory, block)
-	    : mu_known_word(leaving_out->memory, block);
-	if (known->word !=
-	    (known->by == MU_KNOWN_MARK ? mu_known_mark(word) : word))
+	if (!is_same_word(leaving_out, known, block))
 		return false;
 	stack = known->stack == 0
 	    ? 0
@@ -122,6 +141,7 @@ mu_known_unmark(const struct mu_blocks *blocks, struct mu_memory *memory,
     const struct mu_known *known, size_t count, uint64_t deadline_ns)
 {
 	struct leaving_out keeping = { .memory = memory,
+		.whole = true,
 		.recorder = blocks->recorder,
 		.deadline = { .ns = deadline_ns } };
 	struct mu_block block;

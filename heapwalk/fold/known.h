@@ -37,8 +37,9 @@ mu_known_mark(uint64_t word)
 uint64_t mu_known_word(struct mu_memory *memory, const struct mu_block *block);
 
 /*
- * A hash of the first MU_LEAK_CONTENTS bytes. What is lost is not written any
- * more; of an object of C++ the first word is the same in all of its class.
+ * Hashes of the first word and of the first MU_LEAK_CONTENTS bytes. To leave a
+ * block out the first is compared. To take its mark both are: of an object of
+ * C++ the first word is the same in all of its class.
  */
 uint64_t mu_known_contents(
     struct mu_memory *memory, const struct mu_block *block);

@@ -278,7 +278,7 @@ void memunreachable_at_exit(void);
 /*
  * A checkpoint is what is unreachable now. With one, later passes report only
  * what became unreachable since, so that each test answers for its own leaks. A
- * block is the same if its address, its size and its first 32 bytes are.
+ * block is the same if its address, its size and its first 8 bytes are.
  *
  * memunreachable_checkpoint() runs a pass. It returns NULL if the heap was not
  * checked, and logs why. A checkpoint takes 24 bytes for each unreachable
