@@ -77,13 +77,13 @@ is_named(const struct mu_mapping *mapping)
 
 /* The variables of a program may be large: those of libc come first. */
 void
-mu_musl_find(struct mu_musl *found, const struct mu_snapshot *snap)
+mu_musl_find(struct mu_musl *musl, const struct mu_snapshot *snap)
 {
 	const struct mu_mapping *end = snap->mappings + snap->num_mappings;
 	const struct mu_mapping *mapping;
 	unsigned round;
 
-	*found = (struct mu_musl) { .file = NULL };
+	*musl = (struct mu_musl) { .context = 0 };
 	if (snap->glibc_major != 0)
 		return;
 	for (round = 0; round < 2; round++)
@@ -91,9 +91,9 @@ mu_musl_find(struct mu_musl *found, const struct mu_snapshot *snap)
 			if (!is_data(mapping) || mapping->inode == 0 ||
 			    is_named(mapping) != (round == 0))
 				continue;
-			found->context = find_in(snap, mapping, end);
-			if (found->context != 0) {
-				found->file = mapping;
+			musl->context = find_in(snap, mapping, end);
+			if (musl->context != 0) {
+				musl->found.file = mapping;
 				return;
 			}
 		}

@@ -17,12 +17,12 @@
 #ifndef HEAPWALK_HEAPS_MUSL_HEAP_H
 #define HEAPWALK_HEAPS_MUSL_HEAP_H
 
-#include "heapwalk/heaps/heap.h"
+#include "heapwalk/heaps/found.h"
 #include "heapwalk/heaps/musl/layout.h"
 
 /* What detect() finds. */
 struct mu_musl {
-	const struct mu_mapping *file; /* of libc or of the static program */
+	struct mu_heap_found found; /* in libc or the static program */
 	uintptr_t context;
 };
 
@@ -70,8 +70,8 @@ struct mu_musl_slot {
 		       use, too */
 };
 
-/* found->file is NULL if there is none. */
-void mu_musl_find(struct mu_musl *found, const struct mu_snapshot *snap);
+/* musl->found.file is NULL if there is none. */
+void mu_musl_find(struct mu_musl *musl, const struct mu_snapshot *snap);
 
 /* Read the groups, and the areas, which are added to heap->owned. */
 enum mu_status mu_musl_groups_read(struct mu_musl_walk *walk);

@@ -9,7 +9,6 @@
 
 #include "heapwalk/heaps/musl/heap.h"
 #include "heapwalk/heaps/spans.h"
-#include "heapwalk/subject/classify.h"
 #include "heapwalk/subject/dynamic_symbols.h"
 #include "heapwalk/subject/each_word.h"
 
@@ -252,41 +251,26 @@ seal(struct mu_musl_walk *walk)
 bool
 mu_musl_is_used(const struct mu_snapshot *snap)
 {
-	struct mu_musl found;
+	struct mu_musl musl;
 
-	mu_musl_find(&found, snap);
-	return found.file != NULL;
+	mu_musl_find(&musl, snap);
+	return musl.found.file != NULL;
 }
 
 static enum mu_status
 detect(struct mu_heap_member *member, const struct mu_snapshot *snap,
     struct mu_arena *arena, struct mu_why *why)
 {
-	struct mu_musl found, *state;
+	struct mu_musl musl;
 
-	mu_musl_find(&found, snap);
-	if (found.file == NULL)
-		return MU_OK;
+	mu_musl_find(&musl, snap);
 	/* The dynamic linker uses musl's own malloc in any case. */
-	if (member->num_others == 0 && !mu_program_is_static(snap) &&
-	    mu_malloc_has_other(snap))
+	if (musl.found.file != NULL && member->num_others == 0 &&
+	    !mu_program_is_static(snap) && mu_malloc_has_other(snap))
 		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
 		    "the program has another malloc in place of musl's");
-	state = mu_arena_alloc(arena, 1, sizeof(*state));
-	if (state == NULL)
-		return mu_why(
-		    why, MU_ERR_NO_MEMORY, "no memory for the list of heaps");
-	*state = found;
-	member->state = state;
-	return MU_OK;
-}
-
-static bool
-has_file(const struct mu_heap_member *member, const struct mu_mapping *mapping)
-{
-	const struct mu_musl *musl = member->state;
-
-	return mu_mapping_same_file(musl->file, mapping);
+	return mu_heap_found_keep(
+	    member, &musl.found, sizeof(musl), arena, why);
 }
 
 static enum mu_status
@@ -319,6 +303,6 @@ const struct mu_heap_ops mu_heap_musl = {
 	.name = "musl",
 	.libc = true,
 	.detect = detect,
-	.has_file = has_file,
+	.has_file = mu_heap_found_has_file,
 	.list = list,
 };
