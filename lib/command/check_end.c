@@ -41,6 +41,7 @@ struct ending {
 	struct mu_remote_memory remote;
 	struct mu_arena arena;
 	int memory, pagemap;
+	struct mu_reaped reaped;
 	bool in_malloc; /* a thread was in malloc at the end */
 };
 
@@ -81,6 +82,8 @@ open_memory(struct ending *ending, struct mu_why *why)
 		    (int)ending->check->pid, strerror(errno));
 	source.memory = ending->memory;
 	source.pagemap = source.shared_pagemap = ending->pagemap;
+	mu_reaped_open(&ending->reaped, snap->mappings, snap->num_mappings,
+	    source.page_size, ending->pagemap);
 	return mu_remote_memory_open(&snap->memory, &ending->remote, &source,
 	    snap->mappings, snap->num_mappings,
 	    mu_analysis_limit(ending->check, NULL, 3), &ending->arena, why);
@@ -182,8 +185,7 @@ note(void *subject, struct mu_check_look *look)
 	if (!still_there(ending->stopped))
 		look->status = mu_why(&look->why, MU_ERR_TARGET_GONE,
 		    "it was killed while it was looked at");
-	else if (mu_is_reaped(ending->snap.mappings, ending->snap.num_mappings,
-		     ending->remote.page_size, ending->memory, ending->pagemap))
+	else if (mu_is_reaped(&ending->reaped))
 		look->status = mu_why(&look->why, MU_ERR_NO_MEMORY,
 		    "the kernel freed the memory of the ending process, as its"
 		    " cgroup or the machine has none left" MU_CURE

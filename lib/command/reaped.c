@@ -1,57 +1,81 @@
 #include "lib/command/reaped.h"
 
-#include <errno.h>
 #include <string.h>
 
+#include "heapwalk/memory/pages.h"
 #include "mu/sys.h"
 
 #define ENTRIES 512
-#define PRESENT_OR_SWAPPED 62 /* the upper two bits of a pagemap entry */
+#define FILE_OR_SHARED 61 /* bit of a pagemap entry */
 
-/*
- * The first page of STACK that has no data; its end if all have some. The page
- * of a guard region counts as data, unlike in mu_page_entry_there(): a read of
- * it always fails.
- */
+/* The contents of the page can be lost only by being freed. */
+static bool
+is_own_page(uint64_t entry)
+{
+	return mu_page_entry_there(entry) && (entry >> FILE_OR_SHARED & 1) == 0;
+}
+
+/* The first such page among the first of MAPPING, or 0. */
 static uintptr_t
-first_absent(const struct mu_mapping *stack, size_t page_size, int pagemap)
+own_page(const struct mu_mapping *mapping, size_t page_size, int pagemap)
 {
 	uint64_t entries[ENTRIES];
-	uintptr_t at = stack->range.begin;
+	uintptr_t at = mapping->range.begin;
 	long i, got;
 
-	while (at < stack->range.end) {
-		got = mu_sys_pread(pagemap, entries, sizeof(entries),
-			  at / page_size * sizeof(entries[0])) /
-		    (long)sizeof(entries[0]);
-		if (got <= 0)
-			break;
-		for (i = 0; i < got && at < stack->range.end; i++) {
-			if (entries[i] >> PRESENT_OR_SWAPPED == 0)
-				return at;
-			at += page_size;
-		}
+	got = mu_sys_pread(pagemap, entries, sizeof(entries),
+		  at / page_size * sizeof(entries[0])) /
+	    (long)sizeof(entries[0]);
+	for (i = 0; i < got && at < mapping->range.end; i++) {
+		if (is_own_page(entries[i]))
+			return at;
+		at += page_size;
 	}
-	return stack->range.end;
+	return 0;
 }
 
 /*
- * Before it frees anything the kernel marks the memory (MMF_UNSTABLE), and from
- * then on gives the process no new pages: a read of an untouched one fails.
+ * The reaper frees one private mapping after the other, from the lowest or,
+ * since Linux 6.18, from the highest, which is the main stack. Of a mapping
+ * without a name the pages may go at other times, too (MADV_FREE), so only the
+ * lowest of these counts.
  */
-bool
-mu_is_reaped(const struct mu_mapping *mappings, size_t count, size_t page_size,
-    int memory, int pagemap)
+void
+mu_reaped_open(struct mu_reaped *reaped, const struct mu_mapping *mappings,
+    size_t count, size_t page_size, int pagemap)
 {
-	uintptr_t at;
+	const size_t lowest = MU_REAPED_PAGES - 1;
+	const struct mu_mapping *mapping;
+	uintptr_t page;
 	size_t i;
-	char byte;
 
-	for (i = 0; i < count && strcmp(mappings[i].name, "[stack]") != 0; i++)
-		;
-	if (i == count || !mappings[i].readable)
-		return false;
-	at = first_absent(&mappings[i], page_size, pagemap);
-	return at < mappings[i].range.end &&
-	    mu_sys_pread(memory, &byte, 1, at) == -EIO;
+	*reaped = (struct mu_reaped) {
+		.page_size = page_size,
+		.pagemap = pagemap,
+	};
+	for (i = 0; i < count; i++) {
+		mapping = &mappings[i];
+		if (strcmp(mapping->name, "[stack]") != 0 &&
+		    (reaped->count == lowest || mapping->shared ||
+			(mapping->name[0] == '\0' && reaped->count > 0)))
+			continue;
+		page = own_page(mapping, page_size, pagemap);
+		if (page != 0 && reaped->count < MU_REAPED_PAGES)
+			reaped->pages[reaped->count++] = page;
+	}
+}
+
+bool
+mu_is_reaped(const struct mu_reaped *reaped)
+{
+	uint64_t entry;
+	size_t i;
+
+	for (i = 0; i < reaped->count; i++)
+		if (mu_sys_pread(reaped->pagemap, &entry, sizeof(entry),
+			reaped->pages[i] / reaped->page_size * sizeof(entry)) !=
+			(long)sizeof(entry) ||
+		    !is_own_page(entry))
+			return true;
+	return reaped->count == 0;
 }

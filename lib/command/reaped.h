@@ -5,19 +5,41 @@
  * process that is ending (oom_reaper, from 2 s after on). The process stays as
  * long as its tracer holds it, with page tables that are empty.
  *
+ * A read of a page that was never touched would tell the same (MMF_UNSTABLE),
+ * but where the kernel has no shared page of zeros it allocates one in the full
+ * cgroup, and waits there until the memory is freed.
+ *
  * Runs in: the command.
  */
 #ifndef LIB_COMMAND_REAPED_H
 #define LIB_COMMAND_REAPED_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "heapwalk/subject/snapshot.h"
 
+#define MU_REAPED_PAGES 9
+
+/* Pages that have contents, among them those that are freed first. */
+struct mu_reaped {
+	uintptr_t pages[MU_REAPED_PAGES];
+	size_t count, page_size;
+	int pagemap; /* the caller's */
+};
+
 /*
- * True if memory of a process with these mappings may be gone that it had. If
- * this is false, all that was read before is right. MEMORY and PAGEMAP are its
- * files in /proc.
+ * Note pages of a stopped process that has these mappings, COUNT of them in
+ * the order of addresses. PAGEMAP is its file in /proc.
  */
-bool mu_is_reaped(const struct mu_mapping *mappings, size_t count,
-    size_t page_size, int memory, int pagemap);
+void mu_reaped_open(struct mu_reaped *reaped, const struct mu_mapping *mappings,
+    size_t count, size_t page_size, int pagemap);
+
+/*
+ * True if memory of the process may be gone that it had. If this is false, all
+ * that was read since mu_reaped_open() is right.
+ */
+bool mu_is_reaped(const struct mu_reaped *reaped);
 
 #endif

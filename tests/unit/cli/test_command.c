@@ -14,8 +14,6 @@
 #include "tests/support/suite.h"
 
 #define NOBODY 65534
-#define MADV_GUARD 102 /* MADV_GUARD_INSTALL, Linux 6.13 */
-
 static char folder[FOLDER_SIZE];
 static char path[200];
 static struct mu_why why;
@@ -309,40 +307,52 @@ TEST(set_user_id)
 	ck_assert_ptr_nonnull(strstr(why.text, "changes its user"));
 }
 
-/* What lies at MEMORY is its stack. */
+/* Of a process with MAPPINGS, one of whose pages is FREED. */
 static bool
-is_reaped(const char *memory, size_t size)
-{
-	const struct mu_mapping stack = {
-		.range = { (uintptr_t)memory, (uintptr_t)memory + size },
-		.readable = true,
-		.name = "[stack]",
-	};
-	int contents = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-	int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-	bool reaped;
-
-	reaped =
-	    mu_is_reaped(&stack, 1, (size_t)getpagesize(), contents, pagemap);
-	close(contents);
-	close(pagemap);
-	return reaped;
-}
-
-/* No read of a guard region succeeds, nor of pages behind the end of a file. */
-TEST(reaped)
+is_reaped(const struct mu_mapping *mappings, size_t count, char *freed)
 {
 	size_t page = (size_t)getpagesize();
-	int fd = memfd_create("empty", MFD_CLOEXEC);
-	char *memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	char *behind = mmap(NULL, page, PROT_READ, MAP_SHARED, fd, 0);
+	int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	struct mu_reaped reaped;
+	bool is_gone;
 
-	ck_assert(is_reaped(behind, page));
-	ck_assert(!is_reaped(memory, 2 * page));
-	if (madvise(memory, page, MADV_GUARD) != 0) {
-		puts("SKIPPED: no MADV_GUARD_INSTALL here");
-		return;
+	mu_reaped_open(&reaped, mappings, count, page, pagemap);
+	if (freed != NULL)
+		ck_assert_int_eq(madvise(freed, page, MADV_DONTNEED), 0);
+	is_gone = mu_is_reaped(&reaped);
+	close(pagemap);
+	return is_gone;
+}
+
+#define PARTS 12
+
+TEST(reaped)
+{
+	size_t page = (size_t)getpagesize(), i;
+	char *memory = mmap(NULL, 2 * PARTS * page, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct mu_mapping parts[PARTS] = { 0 };
+
+	for (i = 0; i < PARTS; i++) {
+		parts[i].range.begin = (uintptr_t)memory + 2 * i * page;
+		parts[i].range.end = parts[i].range.begin + 2 * page;
+		parts[i].name = i == PARTS - 1 ? "[stack]" : "/a";
+		memory[(2 * i + 1) * page] = 1;
 	}
-	ck_assert(!is_reaped(memory, 2 * page));
+	/* Only pages with contents count, and nothing behind the mapping. */
+	ck_assert(!is_reaped(parts, PARTS, NULL));
+	ck_assert(!is_reaped(parts, PARTS, memory));
+	ck_assert(is_reaped(parts, PARTS, memory + page));
+	parts[0].range.end -= page;
+	ck_assert(is_reaped(parts, 1, NULL));
+	/* The lowest and the stack count, whatever lies between. */
+	ck_assert(!is_reaped(parts, PARTS, memory + 19 * page));
+	ck_assert(is_reaped(parts, PARTS, memory + 23 * page));
+	/* Of those without a name only the lowest. */
+	parts[1].name = parts[2].name = "";
+	ck_assert(!is_reaped(parts, PARTS, memory + 5 * page));
+	ck_assert(is_reaped(parts, PARTS, memory + 3 * page));
+	parts[3].shared = true;
+	ck_assert(!is_reaped(parts, PARTS, memory + 7 * page));
+	munmap(memory, 2 * PARTS * page);
 }
