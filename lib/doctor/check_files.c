@@ -72,12 +72,17 @@ check_allocator(
 		    "process %d has another allocator (%s), whose blocks are "
 		    "not checked; run it without that",
 		    target->pid, target->allocator);
+	else if (target->has_musl)
+		mu_finding_add(findings, MU_WARNING, "musl",
+		    "process %d has musl, whose heap is read from outside only,"
+		    " and only if it is release 1.2.1 to 1.2.5",
+		    target->pid);
 	else if (target->libc[0] != '\0' || target->is_static)
 		check_release(target, findings);
 	else if (target->bits != 0 && target->mem_error == 0)
 		mu_finding_add(findings, MU_BLOCKER, "glibc",
-		    "process %d has no glibc mapped: only heaps of glibc's "
-		    "malloc can be checked",
+		    "process %d has neither glibc nor musl mapped: its heap "
+		    "cannot be found",
 		    target->pid);
 }
 

@@ -57,6 +57,7 @@ struct mu_doctor_target {
 	int bits;       /* 32, 64; 0 = not known */
 	bool same_machine; /* the file is for this kind of CPU */
 	bool is_static;
+	bool has_musl;     /* and no glibc */
 	char libc[128];    /* the path; "" = none is mapped */
 	unsigned glibc[2]; /* 2, 36; 0 = the file does not say */
 	char allocator[64];

@@ -14,6 +14,7 @@
 
 #include "heapwalk/heaps/glibc/banner.h"
 #include "heapwalk/heaps/glibc/libc.h"
+#include "heapwalk/heaps/musl/musl.h"
 #include "heapwalk/heaps/table/table.h"
 #include "heapwalk/subject/classify.h"
 #include "lib/doctor/facts.h"
@@ -110,6 +111,17 @@ find_libc(const struct mu_mapping *mappings, size_t count)
 		if (mu_libc_is_named(&mappings[i]))
 			return &mappings[i];
 	return NULL;
+}
+
+static bool
+has_musl(const struct mu_mapping *mappings, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (mu_musl_is_named(&mappings[i]))
+			return true;
+	return false;
 }
 
 /* The files, as descriptors opened with O_PATH. */
@@ -285,6 +297,8 @@ mu_doctor_files_read(struct mu_doctor_target *target)
 			    "%.*s", (int)sizeof(target->allocator) - 1,
 			    foreign);
 		read_elf(target, find_libc(mappings, count));
+		target->has_musl =
+		    target->libc[0] == '\0' && has_musl(mappings, count);
 		if (!target->is_silent)
 			read_detail(target, mappings, count);
 	} else

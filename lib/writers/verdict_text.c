@@ -110,6 +110,17 @@ put_lost(const struct mu_out *out, const struct mu_heap_usage *usage)
 		    mu_human_percent(lost, lost + usage->live_reachable).text);
 }
 
+/* Most of what is scattered is free in glibc's arenas. */
+static bool
+can_trim(const struct mu_heap_usage *usage)
+{
+	size_t bytes = 0, i;
+
+	for (i = 0; i < usage->num_arenas; i++)
+		bytes += usage->arenas[i].bins;
+	return bytes >= mu_usage_scattered(usage) / 2 && bytes > 0;
+}
+
 static void
 put_rest(const struct mu_out *out, const struct mu_heap_usage *usage)
 {
@@ -125,9 +136,11 @@ put_rest(const struct mu_out *out, const struct mu_heap_usage *usage)
 	case MU_VERDICT_FRAGMENTATION:
 		mu_put(out,
 		    "Verdict: held free: %s of the heap is free, between"
-		    " blocks that are in use.\nmalloc_trim(3) gives back whole"
-		    " pages of it.\n",
-		    mu_human_percent(mu_usage_scattered(usage), held).text);
+		    " blocks that are in use.\n%s",
+		    mu_human_percent(mu_usage_scattered(usage), held).text,
+		    can_trim(usage)
+			? "malloc_trim(3) gives back whole pages of it.\n"
+			: "");
 		break;
 	case MU_VERDICT_SLACK:
 		mu_put(out,

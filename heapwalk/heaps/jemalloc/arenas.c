@@ -1,5 +1,6 @@
 /* Arenas, and the bases in which jemalloc's tables lie (arena_t, base_t). */
 #include "heapwalk/heaps/jemalloc/heap.h"
+#include "heapwalk/heaps/listing.h"
 
 #define BLOCKS_MAX 4096 /* of one base; each is larger than the last */
 #define NODES_MAX ((size_t)1 << 16)
@@ -49,7 +50,7 @@ read_base(struct mu_je_walk *walk, uintptr_t arena)
 			    (void *)base, (void *)block);
 		range.begin = block;
 		if (!mu_ranges_add(&walk->bases, range))
-			return mu_je_no_memory(walk);
+			return mu_heap_no_memory(walk->why);
 		walk->nodes += size / (tree->entry << tree->leaf);
 		if (tree->node > 0)
 			walk->nodes += size / (WORD << tree->node);
@@ -71,7 +72,7 @@ mu_je_arenas_read(struct mu_je_walk *walk)
 	walk->arenas = mu_arena_alloc(
 	    walk->memory, walk->je.num_arenas, sizeof(*walk->arenas));
 	if (walk->arenas == NULL)
-		return mu_je_no_memory(walk);
+		return mu_heap_no_memory(walk->why);
 	for (i = 0; status == MU_OK && i < walk->je.num_arenas; i++) {
 		arena =
 		    mu_word_at(walk->snap, walk->je.arenas + i * sizeof(arena));

@@ -5,6 +5,7 @@
  * Regions in tcaches count as in use.
  */
 #include "heapwalk/heaps/jemalloc/heap.h"
+#include "heapwalk/heaps/listing.h"
 
 struct tally {
 	size_t extents, blocks, bytes;
@@ -123,7 +124,7 @@ mu_je_counts_check(const struct mu_je_walk *walk)
 	tallies = mu_arena_alloc(walk->memory,
 	    walk->je.num_arenas * MU_JE_CLASSES_MAX, sizeof(*tallies));
 	if (tallies == NULL)
-		return mu_je_no_memory(walk);
+		return mu_heap_no_memory(walk->why);
 	for (; extent < end; extent++) {
 		if (!extent->active)
 			continue;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "heapwalk/heaps/jemalloc/heap.h"
+#include "heapwalk/heaps/listing.h"
 
 /* What a leaf of the tree has for a page. */
 struct leaf {
@@ -220,7 +221,7 @@ mu_je_page_take(struct mu_je_walk *walk, const char *view, uintptr_t page)
 	if (!mu_arena_room(walk->memory, walk->extents, walk->num_extents,
 		walk->max_extents, 256) ||
 	    walk->extents == NULL)
-		return mu_je_no_memory(walk);
+		return mu_heap_no_memory(walk->why);
 	walk->extents[walk->num_extents++] = extent;
 	return MU_OK;
 }

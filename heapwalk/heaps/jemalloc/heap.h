@@ -113,12 +113,4 @@ uintptr_t mu_je_begin(const struct mu_je_walk *walk, uintptr_t address);
 const struct mu_je_extent *mu_je_take(
     struct mu_je_walk *walk, uintptr_t address, unsigned index);
 
-/* MU_ERR_NO_MEMORY, with its reason in walk->why. */
-static inline enum mu_status
-mu_je_no_memory(const struct mu_je_walk *walk)
-{
-	return mu_why(
-	    walk->why, MU_ERR_NO_MEMORY, "no memory for the list of blocks");
-}
-
 #endif

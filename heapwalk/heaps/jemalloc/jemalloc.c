@@ -5,6 +5,7 @@
 #include "heapwalk/heaps/jemalloc/jemalloc.h"
 
 #include "heapwalk/heaps/jemalloc/heap.h"
+#include "heapwalk/heaps/listing.h"
 #include "heapwalk/heaps/slab.h"
 
 static enum mu_status
@@ -19,7 +20,7 @@ add_extent(struct mu_heap *heap, const struct mu_je_walk *walk,
 	};
 
 	if (!mu_ranges_add(&heap->owned, extent->range))
-		return mu_je_no_memory(walk);
+		return mu_heap_no_memory(walk->why);
 	if (!extent->active)
 		return MU_OK;
 	slab.view = mu_heap_view(walk->snap, extent->range);
@@ -36,7 +37,7 @@ static enum mu_status
 add_all(struct mu_heap *heap, const struct mu_je_walk *walk,
     const struct mu_heap_member *member)
 {
-	size_t before = heap->usage.live_reachable, i, held = 0, rejected;
+	size_t before = heap->usage.live_reachable, i, held = 0;
 	enum mu_status status = MU_OK;
 
 	for (i = 0; status == MU_OK && i < walk->num_extents; i++) {
@@ -44,21 +45,13 @@ add_all(struct mu_heap *heap, const struct mu_je_walk *walk,
 		held += mu_range_size(walk->extents[i].range);
 	}
 	if (status == MU_ERR_NO_MEMORY)
-		return mu_je_no_memory(walk);
+		return mu_heap_no_memory(walk->why);
 	if (status != MU_OK)
 		return status;
 	heap->usage.overhead += walk->internal;
 	heap->usage.free_held +=
 	    held - walk->internal - (heap->usage.live_reachable - before);
-	if (!mu_ranges_add_all(
-		&heap->owned, walk->bases.items, walk->bases.count))
-		return mu_je_no_memory(walk);
-	mu_ranges_seal(&heap->owned);
-	status = mu_blocks_seal(&heap->blocks, &rejected);
-	return status == MU_OK && rejected == 0
-	    ? MU_OK
-	    : mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
-		  "jemalloc: extents overlap");
+	return mu_heap_seal(heap, "jemalloc", &walk->bases, walk->why);
 }
 
 /* In this process a freeze of jemalloc would be needed, which there is not. */

@@ -91,22 +91,4 @@ enum mu_status mu_mi_heaps_check(struct mu_mi_walk *walk);
  */
 const char *mu_mi_take(struct mu_mi_page *page, uintptr_t address);
 
-/* The word OFFSET bytes behind VIEW, which need not be aligned. */
-static inline uintptr_t
-mu_mi_word(const char *view, size_t offset)
-{
-	uintptr_t word;
-
-	__builtin_memcpy(&word, view + offset, sizeof(word));
-	return word;
-}
-
-/* MU_ERR_NO_MEMORY, with its reason in walk->why. */
-static inline enum mu_status
-mu_mi_no_memory(const struct mu_mi_walk *walk)
-{
-	return mu_why(
-	    walk->why, MU_ERR_NO_MEMORY, "no memory for the list of blocks");
-}
-
 #endif

@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "heapwalk/heaps/listing.h"
 #include "heapwalk/heaps/mimalloc/heap.h"
 #include "mu/sort.h"
 
@@ -155,7 +156,7 @@ mu_mi_heaps_check(struct mu_mi_walk *walk)
 	enum mu_status status = MU_OK;
 
 	if (pages == NULL)
-		return mu_mi_no_memory(walk);
+		return mu_heap_no_memory(walk->why);
 	for (i = 0; i < walk->num_pages; i++)
 		pages[i] = owner_of(walk, &walk->pages[i]);
 	/* The first thread, if no page of it was found, too. */

@@ -4,6 +4,7 @@
  */
 #include "heapwalk/heaps/mimalloc/mimalloc.h"
 
+#include "heapwalk/heaps/listing.h"
 #include "heapwalk/heaps/mimalloc/heap.h"
 #include "heapwalk/heaps/slab.h"
 
@@ -30,24 +31,14 @@ add_all(struct mu_heap *heap, const struct mu_mi_walk *walk,
     const struct mu_heap_member *member)
 {
 	enum mu_status status = MU_OK;
-	size_t i, rejected = 0;
+	size_t i;
 
 	for (i = 0; status == MU_OK && i < walk->num_pages; i++)
 		status = add_page(heap, &walk->pages[i], member);
 	heap->usage.overhead += walk->overhead;
-	if (status == MU_OK &&
-	    !mu_ranges_add_all(
-		&heap->owned, walk->owned.items, walk->owned.count))
-		status = MU_ERR_NO_MEMORY;
-	mu_ranges_seal(&heap->owned);
-	if (status == MU_OK)
-		status = mu_blocks_seal(&heap->blocks, &rejected);
-	if (status == MU_ERR_NO_MEMORY)
-		return mu_mi_no_memory(walk);
-	return status == MU_OK && rejected == 0
-	    ? MU_OK
-	    : mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
-		  "mimalloc's pages overlap other heaps");
+	if (status != MU_OK)
+		return mu_heap_no_memory(walk->why);
+	return mu_heap_seal(heap, "mimalloc", &walk->owned, walk->why);
 }
 
 static enum mu_status

@@ -5,8 +5,10 @@
  */
 #include <string.h>
 
+#include "heapwalk/heaps/listing.h"
 #include "heapwalk/heaps/mimalloc/heap.h"
 #include "heapwalk/heaps/slab.h"
+#include "heapwalk/heaps/view.h"
 
 static enum mu_status
 wrong(const struct mu_mi_walk *walk, uintptr_t page, const char *rule)
@@ -15,25 +17,16 @@ wrong(const struct mu_mi_walk *walk, uintptr_t page, const char *rule)
 	    "mimalloc's page at %p has %s", (void *)page, rule);
 }
 
-static uint16_t
-quarter(const char *view, size_t offset)
-{
-	uint16_t value;
-
-	memcpy(&value, view + offset, sizeof(value));
-	return value;
-}
-
 /* Before 2.1.4 a block of MI_HUGE_BLOCK_SIZE or more has all of its page. */
 static void
 read_size(const struct mu_mi_layout *layout, const char *view,
     struct mu_range slices, struct mu_mi_page *page)
 {
-	page->size = mu_mi_word(view, layout->block_size);
-	page->used = mu_mi_word(view, layout->used);
+	page->size = mu_view_word(view + layout->block_size);
+	page->used = mu_view_word(view + layout->used);
 	if (!mu_mi_is_narrow(layout)) {
 		page->used = (uint16_t)page->used;
-		page->range.begin = mu_mi_word(view, layout->page_start);
+		page->range.begin = mu_view_word(view + layout->page_start);
 		return;
 	}
 	page->size = (uint32_t)page->size;
@@ -49,14 +42,14 @@ mu_mi_page_add(
     struct mu_mi_walk *walk, const char *view, struct mu_range slices)
 {
 	const struct mu_mi_layout *layout = walk->mi.layout;
-	size_t reserved = quarter(view, MU_MI_PAGE_RESERVED);
+	size_t reserved = mu_view_u16(view + MU_MI_PAGE_RESERVED);
 	struct mu_mi_page page = {
-		.capacity = quarter(view, MU_MI_PAGE_CAPACITY),
-		.free = mu_mi_word(view, MU_MI_PAGE_FREE),
-		.local_free = mu_mi_word(view, layout->local_free),
-		.thread_free = mu_mi_word(view, layout->thread_free) &
+		.capacity = mu_view_u16(view + MU_MI_PAGE_CAPACITY),
+		.free = mu_view_word(view + MU_MI_PAGE_FREE),
+		.local_free = mu_view_word(view + layout->local_free),
+		.thread_free = mu_view_word(view + layout->thread_free) &
 		    ~(uintptr_t)MU_MI_DELAYED,
-		.heap = mu_mi_word(view, layout->heap),
+		.heap = mu_view_word(view + layout->heap),
 		.segment = walk->num_segments - 1,
 	};
 
@@ -72,7 +65,7 @@ mu_mi_page_add(
 	page.range.end = page.range.begin + page.capacity * page.size;
 	if (!mu_arena_room(walk->memory, walk->pages, walk->num_pages,
 		walk->max_pages, 256))
-		return mu_mi_no_memory(walk);
+		return mu_heap_no_memory(walk->why);
 	walk->pages[walk->num_pages++] = page;
 	return MU_OK;
 }
@@ -101,7 +94,7 @@ take_list(struct mu_mi_page *page, uintptr_t block)
 		view = mu_mi_take(page, block);
 		if (view == NULL)
 			return page->capacity + 1;
-		block = mu_mi_word(view, 0);
+		block = mu_view_word(view);
 	}
 	return count;
 }
@@ -113,7 +106,7 @@ read_page(struct mu_mi_walk *walk, struct mu_mi_page *page)
 
 	page->live = mu_arena_alloc(walk->memory, words, sizeof(*page->live));
 	if (page->live == NULL)
-		return mu_mi_no_memory(walk);
+		return mu_heap_no_memory(walk->why);
 	page->view = mu_heap_view(walk->snap, page->range);
 	if (page->view == NULL)
 		return wrong(

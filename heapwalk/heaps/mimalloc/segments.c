@@ -4,9 +4,9 @@
  * is free (_mi_segment_cache_push(), _mi_arena_free()) may keep its header: it
  * has no page in use.
  */
-#include <string.h>
-
+#include "heapwalk/heaps/listing.h"
 #include "heapwalk/heaps/mimalloc/heap.h"
+#include "heapwalk/heaps/view.h"
 #include "heapwalk/subject/classify.h"
 
 struct header {
@@ -18,15 +18,6 @@ wrong(const struct mu_mi_walk *walk, uintptr_t segment, const char *rule)
 {
 	return mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
 	    "mimalloc's segment at %p has %s", (void *)segment, rule);
-}
-
-static uint32_t
-half(const char *view, size_t offset)
-{
-	uint32_t value;
-
-	memcpy(&value, view + offset, sizeof(value));
-	return value;
 }
 
 /* MAX: the mapped bytes from the segment on. */
@@ -51,8 +42,8 @@ static bool
 is_page(const struct mu_mi_layout *layout, const char *slice)
 {
 	return mu_mi_is_narrow(layout)
-	    ? half(slice, layout->block_size) != 0
-	    : mu_mi_word(slice, layout->block_size) != 0;
+	    ? mu_view_u32(slice + layout->block_size) != 0
+	    : mu_view_word(slice + layout->block_size) != 0;
 }
 
 /*
@@ -62,7 +53,7 @@ is_page(const struct mu_mi_layout *layout, const char *slice)
 static bool
 is_empty(const char *slice)
 {
-	return half(slice, MU_MI_PAGE_WORD) >> 16 == 0;
+	return mu_view_u32(slice + MU_MI_PAGE_WORD) >> 16 == 0;
 }
 
 /*
@@ -78,12 +69,13 @@ read_slices(struct mu_mi_walk *walk, uintptr_t segment, const char *view,
 	enum mu_status status = MU_OK;
 	const char *slice;
 
-	if (half(view, layout->slices + MU_MI_PAGE_COUNT) != header->info)
+	if (mu_view_u32(view + layout->slices + MU_MI_PAGE_COUNT) !=
+	    header->info)
 		return wrong(walk, segment, "a header of another size");
 	for (; status == MU_OK && i < header->entries; i += count) {
 		slice = view + layout->slices + i * layout->page_size;
-		count = half(slice, MU_MI_PAGE_COUNT);
-		if (count == 0 || half(slice, MU_MI_PAGE_OFFSET) != 0 ||
+		count = mu_view_u32(slice + MU_MI_PAGE_COUNT);
+		if (count == 0 || mu_view_u32(slice + MU_MI_PAGE_OFFSET) != 0 ||
 		    count > header->slices - i)
 			return wrong(walk, segment, "slices of no page");
 		if (!is_page(layout, slice))
@@ -122,12 +114,12 @@ read_header(
     const struct mu_mi_layout *layout, const char *view, struct header *header)
 {
 	*header = (struct header) {
-		.abandoned = mu_mi_word(view, layout->segment_abandoned),
-		.used = mu_mi_word(view, layout->segment_used),
-		.slices = mu_mi_word(view, layout->segment_slices),
-		.info = mu_mi_word(view, layout->segment_info),
-		.entries = mu_mi_word(view, layout->segment_entries),
-		.thread = mu_mi_word(view, layout->segment_thread),
+		.abandoned = mu_view_word(view + layout->segment_abandoned),
+		.used = mu_view_word(view + layout->segment_used),
+		.slices = mu_view_word(view + layout->segment_slices),
+		.info = mu_view_word(view + layout->segment_info),
+		.entries = mu_view_word(view + layout->segment_entries),
+		.thread = mu_view_word(view + layout->segment_thread),
 	};
 }
 
@@ -151,14 +143,14 @@ read_segment(struct mu_mi_walk *walk, uintptr_t segment, uintptr_t *next)
 	range = (struct mu_range) { segment,
 		segment + header.slices * MU_MI_SLICE };
 	if (!mu_ranges_add(&walk->owned, range))
-		return mu_mi_no_memory(walk);
+		return mu_heap_no_memory(walk->why);
 	if (header.used == 0)
 		return MU_OK;
 	if (range.end > *next)
 		*next = range.end;
 	if (!mu_arena_room(walk->memory, walk->segments, walk->num_segments,
 		walk->max_segments, 64))
-		return mu_mi_no_memory(walk);
+		return mu_heap_no_memory(walk->why);
 	walk->segments[walk->num_segments++] =
 	    (struct mu_mi_segment) { range, header.thread };
 	walk->overhead += header.info * MU_MI_SLICE;

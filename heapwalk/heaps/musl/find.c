@@ -66,9 +66,8 @@ find_in(const struct mu_snapshot *snap, const struct mu_mapping *data,
 	return search.found;
 }
 
-/* True for libc.so, or the dynamic linker, which it is, too. */
-static bool
-is_named(const struct mu_mapping *mapping)
+bool
+mu_musl_is_named(const struct mu_mapping *mapping)
 {
 	const char *name = mu_path_base(mapping->name);
 
@@ -89,7 +88,7 @@ mu_musl_find(struct mu_musl *musl, const struct mu_snapshot *snap)
 	for (round = 0; round < 2; round++)
 		for (mapping = snap->mappings; mapping < end; mapping++) {
 			if (!is_data(mapping) || mapping->inode == 0 ||
-			    is_named(mapping) != (round == 0))
+			    mu_musl_is_named(mapping) != (round == 0))
 				continue;
 			musl->context = find_in(snap, mapping, end);
 			if (musl->context != 0) {

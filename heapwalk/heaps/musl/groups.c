@@ -5,8 +5,10 @@
  */
 #include <string.h>
 
+#include "heapwalk/heaps/listing.h"
 #include "heapwalk/heaps/musl/heap.h"
 #include "heapwalk/heaps/slab.h"
+#include "heapwalk/heaps/view.h"
 #include "heapwalk/subject/each_word.h"
 
 /* size_classes[], in units */
@@ -35,23 +37,14 @@ wrong(const struct mu_musl_walk *walk, uintptr_t at, const char *rule)
 	    "musl's group at %p has %s", (void *)at, rule);
 }
 
-static uintptr_t
-word(const char *view, size_t offset)
-{
-	uintptr_t value;
-
-	memcpy(&value, view + offset, sizeof(value));
-	return value;
-}
-
 static struct meta
 meta_at(const char *view)
 {
-	uintptr_t masks = word(view, MU_MUSL_META_AVAIL);
-	uintptr_t bits = word(view, MU_MUSL_META_BITS);
+	uintptr_t masks = mu_view_word(view + MU_MUSL_META_AVAIL);
+	uintptr_t bits = mu_view_word(view + MU_MUSL_META_BITS);
 
 	return (struct meta) {
-		.mem = word(view, MU_MUSL_META_MEM),
+		.mem = mu_view_word(view + MU_MUSL_META_MEM),
 		.avail = (uint32_t)masks,
 		.freed = (uint32_t)(masks >> 32),
 		.last = bits & 31,
@@ -125,11 +118,11 @@ add_group(struct reading *reading, uintptr_t at, const struct meta *meta)
 		if (group.view == NULL)
 			return wrong(walk, meta->mem, "no memory");
 		if (!mu_ranges_add(&walk->heap->owned, group.range))
-			return mu_musl_no_memory(walk);
+			return mu_heap_no_memory(walk->why);
 	}
 	if (!mu_arena_room(walk->memory, walk->groups, walk->num_groups,
 		walk->max_groups, 256))
-		return mu_musl_no_memory(walk);
+		return mu_heap_no_memory(walk->why);
 	walk->groups[walk->num_groups++] = group;
 	return MU_OK;
 }
@@ -156,7 +149,7 @@ read_area(struct reading *reading, uintptr_t area, const char *view)
 	if (status == MU_OK &&
 	    !mu_ranges_add(&walk->heap->owned,
 		(struct mu_range) { area, area + MU_MUSL_PAGE }))
-		status = mu_musl_no_memory(walk);
+		status = mu_heap_no_memory(walk->why);
 	return status;
 }
 
@@ -176,11 +169,11 @@ read_areas(struct reading *reading)
 	for (count = 1; status == MU_OK && area != 0; count++) {
 		view = mu_snapshot_view(walk->snap, area, MU_MUSL_PAGE);
 		if (view == NULL || area % MU_MUSL_PAGE != 0 ||
-		    word(view, MU_MUSL_AREA_CHECK) != secret)
+		    mu_view_word(view + MU_MUSL_AREA_CHECK) != secret)
 			return wrong(walk, area, "no area of groups");
 		status = read_area(reading, area, view);
 		last = area;
-		area = word(view, MU_MUSL_AREA_NEXT);
+		area = mu_view_word(view + MU_MUSL_AREA_NEXT);
 		if (count % 2 == 0)
 			mark = mu_word_at(walk->snap, mark + MU_MUSL_AREA_NEXT);
 		if (area != 0 && area == mark)

@@ -83,12 +83,4 @@ enum mu_status mu_musl_groups_read(struct mu_musl_walk *walk);
 bool mu_musl_slot_read(const struct mu_musl_group *group, const char *view,
     unsigned index, struct mu_musl_slot *slot);
 
-/* MU_ERR_NO_MEMORY, with its reason in walk->why. */
-static inline enum mu_status
-mu_musl_no_memory(const struct mu_musl_walk *walk)
-{
-	return mu_why(
-	    walk->why, MU_ERR_NO_MEMORY, "no memory for the list of blocks");
-}
-
 #endif

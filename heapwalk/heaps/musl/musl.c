@@ -7,6 +7,7 @@
  */
 #include "heapwalk/heaps/musl/musl.h"
 
+#include "heapwalk/heaps/listing.h"
 #include "heapwalk/heaps/musl/heap.h"
 #include "heapwalk/heaps/spans.h"
 #include "heapwalk/subject/dynamic_symbols.h"
@@ -32,7 +33,7 @@ add_spans(struct mu_musl_walk *walk)
 			continue;
 		span = mu_blocks_add_span(blocks, group->range, group->view);
 		if (span == NULL)
-			return mu_musl_no_memory(walk);
+			return mu_heap_no_memory(walk->why);
 		span->heap = walk->member;
 		span->tail = MU_MUSL_IN_BAND;
 		mu_span_begin(span, 0, 0, 0);
@@ -77,7 +78,7 @@ add_block(struct mu_musl_walk *walk, const struct mu_musl_group *group,
 	status = mu_blocks_add(blocks, slot->block,
 	    group->view + (slot->block.begin - group->range.begin), false);
 	if (status != MU_OK)
-		return mu_musl_no_memory(walk);
+		return mu_heap_no_memory(walk->why);
 	blocks->listed[blocks->num_listed - 1].heap = walk->member;
 	return MU_OK;
 }
@@ -113,7 +114,7 @@ find_held(struct mu_musl_walk *walk)
 				continue;
 			if (!mu_arena_room(walk->memory, walk->held,
 				walk->num_held, walk->max_held, 16))
-				return mu_musl_no_memory(walk);
+				return mu_heap_no_memory(walk->why);
 			walk->held[walk->num_held++] = value;
 		}
 	return MU_OK;
@@ -144,7 +145,7 @@ add_unproven(struct mu_musl_walk *walk, const struct mu_musl_group *group,
 		   (struct mu_range) {
 		       begin, begin + group->stride - MU_MUSL_IN_BAND })
 	    ? MU_OK
-	    : mu_musl_no_memory(walk);
+	    : mu_heap_no_memory(walk->why);
 }
 
 static enum mu_status
@@ -213,7 +214,7 @@ read_groups(struct mu_musl_walk *walk)
 
 /* What is not owned is a root. */
 static bool
-leave_unproven(struct mu_musl_walk *walk)
+own_proven(struct mu_musl_walk *walk)
 {
 	struct mu_ranges *owned = &walk->heap->owned, left;
 	struct mu_range rest, piece;
@@ -229,23 +230,6 @@ leave_unproven(struct mu_musl_walk *walk)
 				return false;
 	*owned = left;
 	return true;
-}
-
-static enum mu_status
-seal(struct mu_musl_walk *walk)
-{
-	size_t rejected = 0;
-	enum mu_status status;
-
-	if (!leave_unproven(walk))
-		return mu_musl_no_memory(walk);
-	status = mu_blocks_seal(&walk->heap->blocks, &rejected);
-	if (status == MU_ERR_NO_MEMORY)
-		return mu_musl_no_memory(walk);
-	return status == MU_OK && rejected == 0
-	    ? MU_OK
-	    : mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
-		  "musl's groups overlap each other or another heap");
 }
 
 bool
@@ -296,7 +280,10 @@ list(struct mu_heap *heap, const struct mu_heap_member *member,
 		status = find_held(&walk);
 	if (status == MU_OK)
 		status = read_groups(&walk);
-	return status == MU_OK ? seal(&walk) : status;
+	if (status != MU_OK)
+		return status;
+	return own_proven(&walk) ? mu_heap_seal(heap, "musl", NULL, why)
+				 : mu_heap_no_memory(why);
 }
 
 const struct mu_heap_ops mu_heap_musl = {

@@ -6,6 +6,9 @@
 
 extern const struct mu_heap_ops mu_heap_musl;
 
+/* True for libc.so, or the dynamic linker, which it is, too. */
+bool mu_musl_is_named(const struct mu_mapping *mapping);
+
 /*
  * True if the C library of SNAP, which is not known to be glibc, is musl and
  * its heap is found.

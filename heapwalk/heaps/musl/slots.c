@@ -5,9 +5,8 @@
  * does not begin where the slot does, the slot's first such bytes say how much
  * later.
  */
-#include <string.h>
-
 #include "heapwalk/heaps/musl/heap.h"
+#include "heapwalk/heaps/view.h"
 
 #define SLOT_OF 31            /* p[-3] & 31 */
 #define RESERVED_SHIFT 5      /* p[-3] >> 5: bytes behind the block, or: */
@@ -16,32 +15,15 @@
 #define MOVED (7 << 5)        /* p[-3] of a slot whose block begins later */
 #define FAR ((size_t)1 << 16) /* units: counted in 32 bits */
 
-static uint16_t
-half(const char *view)
-{
-	uint16_t value;
-
-	memcpy(&value, view, sizeof(value));
-	return value;
-}
-
-static uint32_t
-full(const char *view)
-{
-	uint32_t value;
-
-	memcpy(&value, view, sizeof(value));
-	return value;
-}
-
 /* True if the block at P of slot INDEX says that it is AT units into GROUP. */
 static bool
 agrees(const char *p, unsigned index, size_t at)
 {
 	if (((unsigned char)p[-3] & SLOT_OF) != index)
 		return false;
-	return p[-4] == 0 ? half(p - 2) == at
-			  : at >= FAR && half(p - 2) == 0 && full(p - 8) == at;
+	return p[-4] == 0
+	    ? mu_view_u16(p - 2) == at
+	    : at >= FAR && mu_view_u16(p - 2) == 0 && mu_view_u32(p - 8) == at;
 }
 
 /*
@@ -55,7 +37,7 @@ find_begin(
 	size_t by = 0, last = (size - MU_MUSL_IN_BAND) / MU_MUSL_UNIT;
 
 	if ((unsigned char)start[-3] == MOVED)
-		by = half(start - 2);
+		by = mu_view_u16(start - 2);
 	for (; by <= last; by += FAR) {
 		*offset = by * MU_MUSL_UNIT;
 		if (agrees(start + *offset, index, at + by))
@@ -79,11 +61,11 @@ mu_musl_slot_read(const struct mu_musl_group *group, const char *view,
 	room = group->stride - MU_MUSL_IN_BAND - offset;
 	reserved = (unsigned char)p[-3] >> RESERVED_SHIFT;
 	slot->group = reserved == RESERVED_GROUP;
-	slot->blank = full(p - MU_MUSL_IN_BAND) == 0;
+	slot->blank = mu_view_u32(p - MU_MUSL_IN_BAND) == 0;
 	if (slot->group)
 		reserved = 0;
 	else if (reserved == RESERVED_STORED)
-		reserved = full(p + room - 4);
+		reserved = mu_view_u32(p + room - 4);
 	if (reserved > room)
 		return false;
 	slot->block.begin = group->range.begin + begin + offset;

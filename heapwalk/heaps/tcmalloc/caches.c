@@ -3,10 +3,10 @@
  * slots with chains of a fixed number of objects, and each thread a list for
  * each size class, with their number.
  */
-#include <string.h>
-
+#include "heapwalk/heaps/listing.h"
 #include "heapwalk/heaps/tcmalloc/heap.h"
 #include "heapwalk/heaps/tcmalloc/pieces.h"
+#include "heapwalk/heaps/view.h"
 
 /* Take the chain of COUNT objects at HEAD; *LAST is the last of these. */
 static bool
@@ -20,7 +20,7 @@ take_chain(const struct mu_tc_walk *walk, uintptr_t head, unsigned index,
 		if (view == NULL)
 			return false;
 		*last = head;
-		head = mu_tc_word(view, 0);
+		head = mu_view_word(view);
 	}
 	return count == 0 && head == 0;
 }
@@ -32,20 +32,21 @@ take_slots(const struct mu_tc_walk *walk, uintptr_t at, unsigned index)
 	uintptr_t last;
 	size_t used, i;
 
-	if (view == NULL || mu_tc_half(view, 0) != 0)
+	if (view == NULL || mu_view_u32(view) != 0)
 		return mu_tc_wrong(walk, "central list", at, "a lock held");
-	if (mu_tc_word(view, MU_TC_CENTRAL_SPANS) != walk->spans_of[index] ||
-	    mu_tc_word(view, MU_TC_CENTRAL_COUNTER) != walk->objects_of[index])
+	if (mu_view_word(view + MU_TC_CENTRAL_SPANS) != walk->spans_of[index] ||
+	    mu_view_word(view + MU_TC_CENTRAL_COUNTER) !=
+		walk->objects_of[index])
 		return mu_tc_wrong(walk, "central list", at,
 		    "another number of spans or of free objects");
-	used = mu_tc_half(view, MU_TC_CENTRAL_USED);
+	used = mu_view_u32(view + MU_TC_CENTRAL_USED);
 	if (used > MU_TC_SLOTS)
 		return mu_tc_wrong(walk, "central list", at, "too many slots");
 	view += MU_TC_CENTRAL_SLOTS;
 	for (i = 0; i < used; i++, view += 2 * sizeof(last))
-		if (!take_chain(walk, mu_tc_word(view, 0), index,
+		if (!take_chain(walk, mu_view_word(view), index,
 			walk->tc.classes[index].move, &last) ||
-		    last != mu_tc_word(view, sizeof(last)))
+		    last != mu_view_word(view + sizeof(last)))
 			return mu_tc_wrong(walk, "central list", at,
 			    "a chain of objects that is none");
 	return MU_OK;
@@ -63,7 +64,7 @@ mu_tc_central_take(struct mu_tc_walk *walk)
 	if (!mu_ranges_add(&walk->owned,
 		(struct mu_range) {
 		    tc->central, tc->central + MU_TC_CLASSES * MU_TC_CENTRAL }))
-		return mu_tc_no_memory(walk);
+		return mu_heap_no_memory(walk->why);
 	for (i = 1; status == MU_OK && i < tc->num_classes; i++) {
 		status = take_slots(walk, at, i);
 		at += MU_TC_CENTRAL;
@@ -82,7 +83,7 @@ view_cache(const struct mu_tc_walk *walk, uintptr_t address)
 	if (address % sizeof(address) != 0)
 		return NULL;
 	for (i = 0; view != NULL && i < walk->tc.num_classes; i++) {
-		if (mu_tc_half(list, MU_TC_FREE_SIZE) !=
+		if (mu_view_u32(list + MU_TC_FREE_SIZE) !=
 		    walk->tc.classes[i].size)
 			return NULL;
 		list += MU_TC_FREE_LIST;
@@ -104,10 +105,10 @@ count_caches(const struct mu_tc_walk *walk, uintptr_t head, size_t next)
 	for (; head != 0; count++) {
 		view = view_cache(walk, head);
 		if (view == NULL ||
-		    mu_tc_word(view, next + sizeof(head)) != last)
+		    mu_view_word(view + next + sizeof(head)) != last)
 			return 0;
 		last = head;
-		head = mu_tc_word(view, next);
+		head = mu_view_word(view + next);
 	}
 	return count;
 }
@@ -149,8 +150,8 @@ take_cache(struct mu_tc_walk *walk, uintptr_t cache)
 	unsigned i;
 
 	for (i = 0; list != NULL && i < walk->tc.num_classes; i++) {
-		if (!take_chain(walk, mu_tc_word(list, 0), i,
-			mu_tc_half(list, MU_TC_FREE_LENGTH), &last))
+		if (!take_chain(walk, mu_view_word(list), i,
+			mu_view_u32(list + MU_TC_FREE_LENGTH), &last))
 			return mu_tc_wrong(walk, "cache of a thread", cache,
 			    "a list of objects that its length contradicts");
 		list += MU_TC_FREE_LIST;

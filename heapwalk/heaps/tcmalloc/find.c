@@ -6,10 +6,9 @@
  * The root of the page map leads to a leaf that has, by its page, the address
  * of a span from one of the lists; its function to allocate is of the file.
  */
-#include <string.h>
-
 #include "heapwalk/heaps/glibc/messages.h"
 #include "heapwalk/heaps/tcmalloc/heap.h"
+#include "heapwalk/heaps/view.h"
 #include "heapwalk/subject/classify.h"
 
 #define FIRST_SIZES ((uintptr_t)16 << 32 | 8)
@@ -31,9 +30,10 @@ read_classes(struct mu_tcmalloc *tc, const char *view)
 
 	for (i = 1; i < MU_TC_CLASSES; i++, last = class->size) {
 		class = &tc->classes[i];
-		class->size = mu_tc_half(view, MU_TC_SIZES + 4 * i);
-		class->move = mu_tc_half(view, MU_TC_MOVES + 4 * i);
-		class->pages = (uint32_t)mu_tc_word(view, MU_TC_PAGES + 8 * i);
+		class->size = mu_view_u32(view + MU_TC_SIZES + 4 * i);
+		class->move = mu_view_u32(view + MU_TC_MOVES + 4 * i);
+		class->pages =
+		    (uint32_t)mu_view_word(view + MU_TC_PAGES + 8 * i);
 		if (class->size == 0)
 			break;
 		if (class->size <= last || class->size % 8 != 0 ||

@@ -117,34 +117,6 @@ mu_tc_root_bytes(unsigned shift)
 	    << (MU_TC_ADDRESS_BITS - shift - mu_tc_leaf_bits(shift));
 }
 
-/* The number of 32 bits OFFSET bytes behind VIEW. */
-static inline uint32_t
-mu_tc_half(const char *view, size_t offset)
-{
-	uint32_t half;
-
-	__builtin_memcpy(&half, view + offset, sizeof(half));
-	return half;
-}
-
-/* The word there. */
-static inline uintptr_t
-mu_tc_word(const char *view, size_t offset)
-{
-	uintptr_t word;
-
-	__builtin_memcpy(&word, view + offset, sizeof(word));
-	return word;
-}
-
-/* MU_ERR_NO_MEMORY, with its reason in walk->why. */
-static inline enum mu_status
-mu_tc_no_memory(const struct mu_tc_walk *walk)
-{
-	return mu_why(
-	    walk->why, MU_ERR_NO_MEMORY, "no memory for the list of blocks");
-}
-
 /* MU_ERR_HEAP_INCONSISTENT: what of tcmalloc's at ADDRESS breaks which RULE. */
 static inline enum mu_status
 mu_tc_wrong(const struct mu_tc_walk *walk, const char *what, uintptr_t address,

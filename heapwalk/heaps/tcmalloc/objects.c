@@ -5,7 +5,9 @@
  */
 #include <string.h>
 
+#include "heapwalk/heaps/listing.h"
 #include "heapwalk/heaps/tcmalloc/heap.h"
+#include "heapwalk/heaps/view.h"
 
 const char *
 mu_tc_take_of(const struct mu_tc_span *span, uintptr_t address)
@@ -64,7 +66,7 @@ open_span(const struct mu_tc_walk *walk, struct mu_tc_span *span)
 
 	span->live = mu_arena_alloc(walk->memory, words, sizeof(*span->live));
 	if (span->live == NULL)
-		return mu_tc_no_memory(walk);
+		return mu_heap_no_memory(walk->why);
 	memset(span->live, 0xff, words * sizeof(*span->live));
 	span->slab = (struct mu_slab) {
 		.range = span->range,
@@ -92,7 +94,7 @@ take_list(struct mu_tc_walk *walk, const struct mu_tc_span *span)
 		if (view == NULL)
 			return mu_tc_wrong(walk, "span of pages",
 			    span->range.begin, "a list of other objects");
-		object = mu_tc_word(view, 0);
+		object = mu_view_word(view);
 	}
 	if (count + span->refcount != span->slab.count)
 		return mu_tc_wrong(walk, "span of pages", span->range.begin,

@@ -4,9 +4,9 @@
  * is free or large may have entries of former spans, but where a span ends
  * another one begins, or there is no entry.
  */
-#include <string.h>
-
+#include "heapwalk/heaps/listing.h"
 #include "heapwalk/heaps/tcmalloc/heap.h"
+#include "heapwalk/heaps/view.h"
 #include "heapwalk/subject/classify.h"
 
 struct map {
@@ -39,7 +39,7 @@ static bool
 add_span(struct map *map, const char *view, struct mu_range range)
 {
 	struct mu_tc_walk *walk = map->walk;
-	uint32_t bits = mu_tc_half(view, MU_TC_SPAN_BITS);
+	uint32_t bits = mu_view_u32(view + MU_TC_SPAN_BITS);
 	unsigned index = bits >> 16 & 0xff;
 	const struct mu_tc_class *class = &walk->tc.classes[index];
 	struct mu_tc_span span = {
@@ -49,7 +49,7 @@ add_span(struct map *map, const char *view, struct mu_range range)
 		.at = map->span,
 		.refcount = bits & 0xffff,
 		.sampled = index == 0 && (bits >> 26 & 1) != 0,
-		.objects = mu_tc_word(view, MU_TC_SPAN_OBJECTS),
+		.objects = mu_view_word(view + MU_TC_SPAN_OBJECTS),
 	};
 
 	if (index >= walk->tc.num_classes ||
@@ -57,7 +57,7 @@ add_span(struct map *map, const char *view, struct mu_range range)
 		return fail(map, map->span, "an impossible size class");
 	if (!mu_arena_room(walk->memory, walk->spans, walk->num_spans,
 		walk->max_spans, 256)) {
-		map->status = mu_tc_no_memory(walk);
+		map->status = mu_heap_no_memory(walk->why);
 		return false;
 	}
 	map->classed = index != 0;
@@ -73,7 +73,7 @@ own(struct map *map, struct mu_range span, struct mu_range memory)
 
 	if (mu_ranges_add(owned, span) && mu_ranges_add(owned, memory))
 		return true;
-	map->status = mu_tc_no_memory(map->walk);
+	map->status = mu_heap_no_memory(map->walk->why);
 	return false;
 }
 
@@ -86,10 +86,10 @@ begin_span(struct map *map, uintptr_t page, uintptr_t span)
 	uintptr_t end = (uintptr_t)1 << (MU_TC_ADDRESS_BITS - shift);
 	struct mu_range range;
 
-	if (view == NULL || mu_tc_word(view, 0) != page)
+	if (view == NULL || mu_view_word(view) != page)
 		return fail(map, span, "another first page");
 	map->span = span;
-	map->length = mu_tc_word(view, MU_TC_SPAN_LENGTH);
+	map->length = mu_view_word(view + MU_TC_SPAN_LENGTH);
 	map->entries = 0;
 	map->closed = map->classed = false;
 	if (map->length == 0 || map->length > end - page)
@@ -98,7 +98,7 @@ begin_span(struct map *map, uintptr_t page, uintptr_t span)
 	range = (struct mu_range) { page << shift, map->next << shift };
 	if (!own(map, (struct mu_range) { span, span + MU_TC_SPAN }, range))
 		return false;
-	location = mu_tc_half(view, MU_TC_SPAN_BITS) >> 24 & 3;
+	location = mu_view_u32(view + MU_TC_SPAN_BITS) >> 24 & 3;
 	if (location == MU_TC_IN_USE)
 		return add_span(map, view, range);
 	if (location > MU_TC_RETURNED)
@@ -200,6 +200,6 @@ mu_tc_spans_read(struct mu_tc_walk *walk)
 	if (!mu_ranges_add(&walk->owned,
 		(struct mu_range) { tc->root - MU_TC_PACKED,
 		    end + MU_TC_SETS + MU_TC_LISTS(tc->shift) }))
-		return mu_tc_no_memory(walk);
+		return mu_heap_no_memory(walk->why);
 	return check_stats(walk);
 }

@@ -1,4 +1,5 @@
 #include "heapwalk/heaps/tcmalloc/pieces.h"
+#include "heapwalk/heaps/listing.h"
 
 #include "heapwalk/subject/classify.h"
 
@@ -76,7 +77,7 @@ mu_tc_unused_spans_own(struct mu_tc_walk *walk)
 			seen = span;
 		if (!mu_ranges_add(&walk->owned,
 			(struct mu_range) { span, span + MU_TC_SPAN }))
-			return mu_tc_no_memory(walk);
+			return mu_heap_no_memory(walk->why);
 	}
 	walk->overhead += (pieces.used + steps) * MU_TC_SPAN;
 	return MU_OK;

@@ -4,7 +4,9 @@
  */
 #include "heapwalk/heaps/tcmalloc/tcmalloc.h"
 
+#include "heapwalk/heaps/listing.h"
 #include "heapwalk/heaps/tcmalloc/heap.h"
+#include "heapwalk/heaps/view.h"
 #include "heapwalk/subject/classify.h"
 
 /*
@@ -20,7 +22,7 @@ is_extension(const struct mu_tc_walk *walk, const struct mu_listed *block)
 	if (mu_range_size(block->range) != sizeof(uintptr_t) ||
 	    !mu_starts_with(mu_path_base(file->name), "libtcmalloc"))
 		return false;
-	table = mu_snapshot_mapping(walk->snap, mu_tc_word(block->view, 0));
+	table = mu_snapshot_mapping(walk->snap, mu_view_word(block->view));
 	return table != NULL && mu_mapping_same_file(table, file);
 }
 
@@ -42,7 +44,7 @@ static enum mu_status
 add_all(struct mu_heap *heap, const struct mu_tc_walk *walk,
     const struct mu_heap_member *member)
 {
-	size_t before = heap->usage.live_reachable, held = 0, i, rejected = 0;
+	size_t before = heap->usage.live_reachable, held = 0, i;
 	enum mu_status status = MU_OK;
 
 	for (i = 0; status == MU_OK && i < walk->num_spans; i++) {
@@ -53,19 +55,9 @@ add_all(struct mu_heap *heap, const struct mu_tc_walk *walk,
 	heap->usage.free_held += walk->free[MU_TC_NORMAL] + held -
 	    (heap->usage.live_reachable - before);
 	heap->usage.overhead += walk->overhead;
-	if (status == MU_OK &&
-	    !mu_ranges_add_all(
-		&heap->owned, walk->owned.items, walk->owned.count))
-		status = MU_ERR_NO_MEMORY;
-	mu_ranges_seal(&heap->owned);
-	if (status == MU_OK)
-		status = mu_blocks_seal(&heap->blocks, &rejected);
-	if (status == MU_ERR_NO_MEMORY)
-		return mu_tc_no_memory(walk);
-	return status == MU_OK && rejected == 0
-	    ? MU_OK
-	    : mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
-		  "tcmalloc's spans overlap other heaps");
+	if (status != MU_OK)
+		return mu_heap_no_memory(walk->why);
+	return mu_heap_seal(heap, "tcmalloc", &walk->owned, walk->why);
 }
 
 static enum mu_status

@@ -107,6 +107,10 @@ for way in dynamic static; do
 	"$build/memunreachable" -p "$pid" >"$work/text" 2>&1
 	has "$work/text" 'musl, 4 threads'
 	grep -q LD_PRELOAD "$work/text" && fail "a recorder for glibc"
+	grep -q malloc_trim "$work/text" && fail "a function of glibc"
+	"$build/memunreachable" --doctor="$pid" >"$work/text" 2>&1
+	[ $way = static ] || has "$work/text" 'has musl, whose heap is read'
+	grep -q 'blocker\|cannot be found' "$work/text" && fail "not read"
 	kill -0 "$pid" || fail "it is gone"
 	end
 done

@@ -255,7 +255,10 @@ TEST(programs)
 	target.glibc[0] = 0;
 	must_find(MU_WARNING, "glibc", "not stated");
 	target.libc[0] = '\0';
-	must_find(MU_BLOCKER, "glibc", "no glibc");
+	must_find(MU_BLOCKER, "glibc", "neither glibc nor musl");
+	target.has_musl = true;
+	must_find(MU_WARNING, "musl", "1.2.1 to 1.2.5");
+	target.has_musl = false;
 	target.is_static = true;
 	target.glibc[0] = 2;
 	target.glibc[1] = 31;

@@ -260,8 +260,13 @@ TEST(verdicts)
 	usage.free_held = 9 << 20;
 	verdict(&usage);
 	assert_has("\nVerdict: held free: 90% of the heap is free, between");
+	ck_assert_ptr_null(strstr(text, "malloc_trim"));
 	usage.arenas = arenas;
 	usage.num_arenas = 1;
+	arenas[0].bins = 9 << 20;
+	verdict(&usage);
+	assert_has("\nmalloc_trim(3) gives back whole pages of it.\n");
+	arenas[0].bins = 0;
 	arenas[0].top = 9 << 20;
 	verdict(&usage);
 	assert_has("\nVerdict: held free: 90% of the heap is free at the ends");
