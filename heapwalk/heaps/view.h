@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+/* The word at AT. */
 static inline uintptr_t
 mu_view_word(const char *at)
 {
@@ -13,6 +14,7 @@ mu_view_word(const char *at)
 	return word;
 }
 
+/* The number of 32 bits there. */
 static inline uint32_t
 mu_view_u32(const char *at)
 {
@@ -22,6 +24,7 @@ mu_view_u32(const char *at)
 	return number;
 }
 
+/* The number of 16 bits there. */
 static inline uint16_t
 mu_view_u16(const char *at)
 {
