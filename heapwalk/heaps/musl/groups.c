@@ -107,8 +107,6 @@ add_group(struct reading *reading, uintptr_t at, const struct meta *meta)
 	if (__builtin_add_overflow(meta->mem, size, &group.range.end))
 		return wrong(walk, meta->mem, "an impossible place");
 	group.range.begin = meta->mem;
-	if (mu_word_at(walk->snap, meta->mem) != at)
-		return wrong(walk, meta->mem, "another meta");
 	if (meta->class < MU_MUSL_CLASSES && meta->freeable)
 		reading->usage[meta->class] += meta->last + 1;
 	/* One that is no mapping and can be freed lies in a slot. */

@@ -28,7 +28,7 @@ struct mu_musl {
 
 /* A group of slots. */
 struct mu_musl_group {
-	struct mu_range range; /* header, slots */
+	struct mu_range range; /* header, which refers to the meta; slots */
 	uintptr_t meta;
 	bool nested;      /* in a slot of another group */
 	bool alone;       /* one block, with a mapping of its own */

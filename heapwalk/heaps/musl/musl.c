@@ -10,8 +10,10 @@
 #include "heapwalk/heaps/listing.h"
 #include "heapwalk/heaps/musl/heap.h"
 #include "heapwalk/heaps/spans.h"
+#include "heapwalk/heaps/view.h"
 #include "heapwalk/subject/dynamic_symbols.h"
 #include "heapwalk/subject/each_word.h"
+#include "mu/sort.h"
 
 static enum mu_status
 wrong(const struct mu_musl_walk *walk, uintptr_t at, const char *rule)
@@ -83,14 +85,18 @@ add_block(struct mu_musl_walk *walk, const struct mu_musl_group *group,
 	return MU_OK;
 }
 
-/* The group in a slot is one of those that were read: it refers to its meta. */
+/*
+ * The group in a slot, at VIEW, is one of those that were read: it refers to
+ * its meta. That is near others which are in the image already.
+ */
 static enum mu_status
-see_nested(struct mu_musl_walk *walk, uintptr_t group)
+see_nested(struct mu_musl_walk *walk, uintptr_t group, const char *view)
 {
-	uintptr_t meta = mu_word_at(walk->snap, group);
+	const char *meta = mu_snapshot_view(walk->snap,
+	    mu_view_word(view) + MU_MUSL_META_MEM, sizeof(uintptr_t));
 
 	walk->num_nested++;
-	return mu_word_at(walk->snap, meta + MU_MUSL_META_MEM) == group
+	return meta != NULL && mu_view_word(meta) == group
 	    ? MU_OK
 	    : wrong(walk, group, "no meta");
 }
@@ -160,7 +166,8 @@ read_slot(struct mu_musl_walk *walk, const struct mu_musl_group *group,
 	    is_in_transit(walk, group, &slot))
 		return add_unproven(walk, group, index);
 	if (slot.group)
-		return see_nested(walk, slot.block.begin);
+		return see_nested(walk, slot.block.begin,
+		    view + (slot.block.begin - group->range.begin));
 	return add_block(walk, group, span, &slot);
 }
 
@@ -179,6 +186,8 @@ read_group(struct mu_musl_walk *walk, const struct mu_musl_group *group)
 			    walk, group->range.begin, "no slot around it");
 		view = span->view + (group->range.begin - span->range.begin);
 	}
+	if (mu_view_word(view) != group->meta)
+		return wrong(walk, group->range.begin, "another meta");
 	for (i = 0; status == MU_OK && i <= group->last; i++)
 		status = read_slot(walk, group, span, view, i);
 	return status;
@@ -193,6 +202,9 @@ read_groups(struct mu_musl_walk *walk)
 	size_t nested = 0, bytes = 0, before = usage->live_reachable;
 	enum mu_status status = MU_OK;
 
+	/* In the order of addresses the image is read once. */
+	mu_sort(walk->groups, walk->num_groups, sizeof(*walk->groups),
+	    mu_range_compare);
 	for (; status == MU_OK && group < end; group++) {
 		status = read_group(walk, group);
 		nested += group->nested;
