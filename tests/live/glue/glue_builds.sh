@@ -12,15 +12,16 @@ unset MAKEFLAGS MFLAGS MAKELEVEL
 version=$(sed -n 's/^VERSION *:= *//p' Makefile)
 
 # The package as it is installed, but for its places.
-mkdir -p "$prefix/lib/cmake/memunreachable"
+mkdir -p "$prefix/bin" "$prefix/lib/cmake/memunreachable"
+ln -s "$build/memunreachable" "$PWD/lib/glue/memunreachable-memcheck" "$prefix/bin"
 for file in config config-version; do
-	sed -e "s|@LIBDIR@|$build|" -e "s|@BINDIR@|$build|" \
+	sed -e "s|@LIBDIR@|$build|" -e "s|@BINDIR@|$prefix/bin|" \
 		-e "s|@INCLUDEDIR@|$PWD/include|" -e "s|@VERSION@|$version|" \
 		-e 's|@SONAME@|libmemunreachable.so.0|' \
 		"lib/glue/cmake/memunreachable-$file.cmake.in" \
 		>"$prefix/lib/cmake/memunreachable/memunreachable-$file.cmake"
 done
-PATH=$build:$PATH
+PATH=$prefix/bin:$PATH
 LD_LIBRARY_PATH=$build
 export PATH LD_LIBRARY_PATH
 
@@ -74,8 +75,10 @@ if has_tool cmake ctest; then
 	cat >"$work/cmake/CMakeLists.txt" <<'END'
 cmake_minimum_required(VERSION 3.15)
 project(play C CXX)
-include(CTest)
 find_package(memunreachable 0.1 REQUIRED)
+set(MEMORYCHECK_COMMAND ${MEMUNREACHABLE_MEMCHECK_COMMAND})
+set(MEMORYCHECK_TYPE Valgrind)
+include(CTest)
 find_package(memunreachable 9.0 QUIET)
 if(memunreachable_FOUND)
   message(FATAL_ERROR "9.0 was found")
@@ -115,9 +118,8 @@ TEST(Listened, Loses)
 END
 	{
 		cmake -S "$work/cmake" -B "$work/cmake/b" \
-			-DCMAKE_PREFIX_PATH="$prefix" \
-			-DMEMORYCHECK_COMMAND="$PWD/lib/glue/memunreachable-memcheck" \
-			-DMEMORYCHECK_TYPE=Valgrind &&
+			-DCMAKE_BUILD_TYPE=Debug \
+			-DCMAKE_PREFIX_PATH="$prefix" &&
 			cmake --build "$work/cmake/b"
 	} >"$work/out" 2>&1 || fail "cmake"
 	(cd "$work/cmake/b" && ctest --output-on-failure -E 'listened|sanitized') >"$work/out" 2>&1
@@ -129,12 +131,33 @@ END
 	like "$work/out" 'sanitized \.*\*\*\*Failed'
 	# The two that are added by add_test().
 	printf 'add_test(NAME clean COMMAND program)\n' >>"$work/cmake/CMakeLists.txt"
-	(cd "$work/cmake/b" && cmake . && ctest -T memcheck -R 'plain|clean') \
-		>"$work/out" 2>&1
+	(cd "$work/cmake/b" && cmake . &&
+		MEMUNREACHABLE_MEMCHECK_OPTIONS=--backtrace \
+			ctest -T memcheck -R 'plain|clean') >"$work/out" 2>&1
 	has "$work/out" 'Memory Leak - 1'
 	like "$work/out" 'MemCheck #[0-9]+: clean \.+ +Passed'
 	cat "$work"/cmake/b/Testing/*/DynamicAnalysis.xml >"$work/out"
 	has "$work/out" '<Defect type="Memory Leak">1</Defect>'
+	has "$work/out" 'bin/memunreachable-memcheck'
+	cat "$work"/cmake/b/Testing/Temporary/MemoryChecker.*.log >"$work/out"
+	like "$work/out" ' by 0x[0-9a-f]+: lose \(program.c:7\)'
+	# A script of CTest, which looks for the command itself.
+	cat >"$work/script.cmake" <<END
+set(CTEST_SOURCE_DIRECTORY $work/cmake)
+set(CTEST_BINARY_DIRECTORY $work/cmake/b)
+find_program(CTEST_MEMORYCHECK_COMMAND memunreachable-memcheck)
+set(CTEST_MEMORYCHECK_TYPE Valgrind)
+ctest_start(Experimental)
+ctest_memcheck(INCLUDE "plain|clean" DEFECT_COUNT defects)
+message("defects: \${defects}")
+END
+	ctest -S "$work/script.cmake" -VV >"$work/out" 2>&1
+	has "$work/out" 'defects: 1'
+	has "$work/out" 'memunreachable-memcheck'
+	echo kept >"$work/out"
+	memunreachable-memcheck "$work/cmake/b/program" lose 2>>"$work/out"
+	has "$work/out" kept
+	has "$work/out" '24 bytes in 1 blocks are definitely lost'
 	if [ -f "$build/libmemunreachable-gtest-main.a" ]; then
 		(cd "$work/cmake/b" && ctest -V -R listened) >"$work/out" 2>&1
 		has "$work/out" 'Listened.Loses lost 24 bytes in 1 allocation'
