@@ -15,7 +15,7 @@ DEBIAN_WANTED="gdb strace zstd lz4 xz-utils git perl libglib2.0-dev
 	libgtest-dev catch2 clang python3-pytest cmake meson ninja-build automake
 	python3-setuptools python3-wheel doctest-dev libcmocka-dev
 	libboost-test-dev libc++-dev libc++abi-dev qtbase5-dev qt6-base-dev
-	python3-fusepy fuse3 dwz"
+	python3-fusepy fuse3 dwz golang-go"
 FEDORA="gcc gcc-c++ make binutils glibc-devel pkgconf check-devel valgrind
 	python3 sqlite procps-ng jansson-devel libzstd-devel elfutils-devel
 	elfutils-libelf-devel libbsd-devel binutils-devel python3-fastjsonschema"
