@@ -137,7 +137,7 @@ python_key(
 	for (i = 0; i < HEAD; i += 2)
 		if (words[i] != 0 && words[i] <= UINT32_MAX &&
 		    mu_python_class_find(
-			finding->places->snap, words[i + 1], i * WORD))
+			finding->places->snap, words, i * WORD))
 			return key | words[i + 1];
 	return 0;
 }

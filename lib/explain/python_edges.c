@@ -36,12 +36,24 @@ struct cutting {
 
 bool
 mu_python_class_find(
-    const struct mu_snapshot *snap, uintptr_t address, size_t before)
+    const struct mu_snapshot *snap, const uintptr_t *head, size_t before)
 {
 	struct mu_python_class class;
 
-	return mu_python_class_read(snap, address, &class) &&
-	    mu_python_class_before(&class) == before;
+	return mu_python_class_read(snap, head[before / WORD + 1], &class) &&
+	    mu_python_class_fits(&class, head, before);
+}
+
+/* True if the object in BLOCK is of CPython 3.7 or older. */
+static bool
+has_old_head(const struct mu_live_type *type, const struct mu_block *block)
+{
+	uintptr_t head[MU_PYTHON_BEFORE / WORD];
+
+	if (type->offset != MU_PYTHON_BEFORE)
+		return false;
+	memcpy(head, block->view, sizeof(head));
+	return mu_python_is_old_head(head);
 }
 
 struct mu_range
@@ -56,8 +68,10 @@ mu_python_links_of(
 	    type->offset < 2 * WORD ||
 	    type->offset > mu_range_size(block->range))
 		return links;
-	links.end = block->range.begin + type->offset;
-	links.begin = links.end - 2 * WORD;
+	links.begin = has_old_head(type, block)
+	    ? block->range.begin
+	    : block->range.begin + type->offset - 2 * WORD;
+	links.end = links.begin + 2 * WORD;
 	return links;
 }
 
@@ -300,8 +314,7 @@ is_free(const struct cutting *cutting, const struct mu_block *block)
 	memcpy(words, block->view, size < sizeof(words) ? size : sizeof(words));
 	for (at = 0; at <= MU_PYTHON_BEFORE; at += 2 * WORD)
 		if (words[at / WORD] == 0 &&
-		    mu_python_class_find(
-			cutting->explaining->snap, words[at / WORD + 1], at))
+		    mu_python_class_find(cutting->explaining->snap, words, at))
 			return true;
 	return false;
 }
@@ -520,7 +533,7 @@ find_values(void *ctx, const struct mu_block *block)
 	if (strcmp(type->name, "dict") == 0)
 		note_values(
 		    cutting, block, type->offset + MU_PYTHON_VALUES * WORD);
-	if (type->offset == MU_PYTHON_BEFORE) {
+	if (type->offset == MU_PYTHON_BEFORE && !has_old_head(type, block)) {
 		note_values(cutting, block, 0);
 		note_values(cutting, block, WORD);
 	}

@@ -27,11 +27,11 @@
 #define MU_PYTHON_LINK_FLAGS ((uintptr_t)3) /* _PyGC_PREV_... */
 
 /*
- * True if there is a class of CPython at ADDRESS whose objects have BEFORE
- * bytes before them.
+ * True if an object of a class of CPython may be BEFORE bytes behind HEAD, the
+ * words of a block up to that of its class.
  */
 bool mu_python_class_find(
-    const struct mu_snapshot *snap, uintptr_t address, size_t before);
+    const struct mu_snapshot *snap, const uintptr_t *head, size_t before);
 
 /*
  * Where the collector's words of BLOCK are; empty: it has none, or it is not

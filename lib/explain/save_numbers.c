@@ -67,8 +67,11 @@ add_python(struct numbers *numbers, const struct mu_block *block)
 	memcpy(words, block->view, size < sizeof(words) ? size : sizeof(words));
 	for (i = 0; i < HEAD; i += 2) {
 		if (!mu_python_class_find(
-			numbers->explaining->snap, words[i + 1], i * WORD))
+			numbers->explaining->snap, words, i * WORD))
 			continue;
+		if (i * WORD == MU_PYTHON_BEFORE &&
+		    mu_python_is_old_head(words))
+			add(numbers, begin + 2 * WORD);
 		add_class(numbers, words[i + 1]);
 		if (words[i] != 0)
 			add(numbers, begin + i * WORD);

@@ -46,6 +46,14 @@
 #define GC_HEAD 16 /* bytes before a collected object */
 #define PREHEADER (MU_PYTHON_BEFORE - GC_HEAD)
 
+/*
+ * _PyGC_REFS_UNTRACKED, -2, to _PyGC_REFS_TENTATIVELY_UNREACHABLE, -4, in the
+ * third word of the collector's, above the bit _PyGC_REFS_MASK_FINALIZED.
+ */
+#define OLD_REFS 2
+#define OLD_STATE_FIRST ((uintptr_t)-8)
+#define OLD_STATE_LAST ((uintptr_t)-3)
+
 bool
 mu_python_class_ready(const struct mu_python_class *class)
 {
@@ -60,6 +68,23 @@ mu_python_class_before(const struct mu_python_class *class)
 	size_t before = (class->flags & FLAG_HAVE_GC) != 0 ? GC_HEAD : 0;
 
 	return before + ((class->flags & FLAG_PREHEADER) != 0 ? PREHEADER : 0);
+}
+
+bool
+mu_python_is_old_head(const uintptr_t *head)
+{
+	return head[OLD_REFS] >= OLD_STATE_FIRST &&
+	    head[OLD_REFS] <= OLD_STATE_LAST;
+}
+
+bool
+mu_python_class_fits(
+    const struct mu_python_class *class, const uintptr_t *head, size_t before)
+{
+	return mu_python_class_before(class) == before ||
+	    (before == MU_PYTHON_BEFORE &&
+		mu_python_class_before(class) == GC_HEAD &&
+		mu_python_is_old_head(head));
 }
 
 size_t
@@ -330,7 +355,7 @@ mu_python_object_find(struct mu_symbols *symbols,
 		    head->words[before / WORD] == 0 ||
 		    !read_type(symbols, head->words[before / WORD + 1], &class))
 			continue;
-		if (mu_python_class_before(&class) != before ||
+		if (!mu_python_class_fits(&class, head->words, before) ||
 		    !has_room(&class, &head->words[before / WORD],
 			head->count - before / WORD, head->size - before) ||
 		    !is_class(symbols, class) ||

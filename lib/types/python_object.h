@@ -39,6 +39,19 @@ bool mu_python_class_ready(const struct mu_python_class *class);
 size_t mu_python_class_before(const struct mu_python_class *class);
 
 /*
+ * True if the words of a block at HEAD, of which there are three, may be the
+ * collector's of up to 3.7: 32 bytes, two links and a count or a state. Pure.
+ */
+bool mu_python_is_old_head(const uintptr_t *head);
+
+/*
+ * True if an object of CLASS may be BEFORE bytes behind HEAD, the first words
+ * of a block. Pure.
+ */
+bool mu_python_class_fits(
+    const struct mu_python_class *class, const uintptr_t *head, size_t before);
+
+/*
  * True if the object at VIEW, in ROOM bytes, of the class NAME refers to
  * nothing but that class: a number, or letters. Pure.
  */

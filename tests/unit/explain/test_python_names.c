@@ -1,4 +1,5 @@
-/* What can be the name of a class of CPython. */
+/* What can be the name of a class of CPython, and what is before its objects.
+ */
 #include "lib/types/python_object.h"
 #include "tests/support/suite.h"
 
@@ -23,4 +24,31 @@ TEST(no_names)
 
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		ck_assert_msg(!mu_python_is_name(bad[i]), "%s", bad[i]);
+}
+
+#define GC ((uintptr_t)1 << 14)
+#define PREHEADER ((uintptr_t)3 << 3)
+
+/* Up to 3.7 the collector has 32 bytes, and the third word has a state. */
+TEST(before)
+{
+	struct mu_python_class class = { .flags = GC };
+	uintptr_t head[4] = { 0 };
+	intptr_t state;
+
+	ck_assert(mu_python_class_fits(&class, head, 16));
+	ck_assert(!mu_python_class_fits(&class, head, 0));
+	ck_assert(!mu_python_class_fits(&class, head, 32));
+	for (state = -10; state <= 2; state++) {
+		head[2] = (uintptr_t)state;
+		ck_assert_int_eq(mu_python_class_fits(&class, head, 32),
+		    state >= -8 && state <= -3);
+	}
+	head[2] = (uintptr_t)-5;
+	class.flags = 0;
+	ck_assert(!mu_python_class_fits(&class, head, 32));
+	ck_assert(mu_python_class_fits(&class, head, 0));
+	class.flags = GC | PREHEADER;
+	ck_assert(!mu_python_class_fits(&class, head, 16));
+	ck_assert(mu_python_class_fits(&class, head, 32));
 }
