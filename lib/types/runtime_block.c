@@ -9,11 +9,13 @@
  * of the pool, and no next one.
  */
 bool
-mu_runtime_block_find(const struct mu_block_head *head, struct mu_type *type)
+mu_runtime_block_find(const struct mu_symbols *symbols,
+    const struct mu_block_head *head, struct mu_type *type)
 {
 	if (head->size < POOL_LEAST || head->count < 2 ||
 	    head->words[0] > head->size ||
-	    head->size - head->words[0] > ROUNDED || head->words[1] != 0)
+	    head->size - head->words[0] > ROUNDED || head->words[1] != 0 ||
+	    !mu_symbols_has_file(symbols, "/libstdc++.so"))
 		return false;
 	*type = (struct mu_type) {
 		.name = "pool of the C++ runtime for exceptions",

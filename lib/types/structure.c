@@ -22,21 +22,24 @@ enum {
 	IS_CODE = 4,    /* the address of some */
 	IS_TEXT = 8,
 	IS_EMPTY = 16, /* the address of an empty text */
+	NOT_JUDGED = 32,
 };
 
 /* Kinds of words that speak for a structure. */
 enum { NUMBERS = 1, POINTERS = 2, TEXTS = 4, FUNCTIONS = 8 };
 
-/* The words at an address, and what they can be. */
+/* The words at an address, and what they can be: see judged(). */
 struct words {
+	const struct mu_symbols *symbols;
 	size_t count;
 	uintptr_t values[MU_LAYOUT_WORDS];
 	unsigned char is[MU_LAYOUT_WORDS];
 };
 
-/* A block, and the memory that its words point to. */
+/* A block, and the memory that its words point to: see target_of(). */
 struct pointed {
 	struct words own;
+	bool read[MU_LAYOUT_WORDS]; /* the target is */
 	struct words targets[MU_LAYOUT_WORDS];
 };
 
@@ -76,37 +79,50 @@ judge(const struct mu_symbols *symbols, uintptr_t value)
 	return is;
 }
 
-static void
-judge_all(const struct mu_symbols *symbols, struct words *words)
+/* What word I can be. Most structures differ in their first words already. */
+static unsigned char
+judged(struct words *words, size_t i)
 {
-	size_t i;
-
-	for (i = 0; i < words->count; i++)
-		words->is[i] = judge(symbols, words->values[i]);
+	if (words->is[i] == NOT_JUDGED)
+		words->is[i] = judge(words->symbols, words->values[i]);
+	return words->is[i];
 }
 
 static void
-read_pointed(const struct mu_symbols *symbols, const struct mu_block_head *head,
+open_pointed(const struct mu_symbols *symbols, const struct mu_block_head *head,
     struct pointed *pointed)
 {
-	struct words *own = &pointed->own, *target;
+	struct words *own = &pointed->own;
 	size_t i;
 
-	memset(pointed, 0, sizeof(*pointed));
+	own->symbols = symbols;
 	own->count =
 	    head->count < MU_LAYOUT_WORDS ? head->count : MU_LAYOUT_WORDS;
 	memcpy(own->values, head->words, own->count * WORD);
-	judge_all(symbols, own);
-	for (i = 0; i < own->count; i++) {
-		target = &pointed->targets[i];
-		if ((own->is[i] & IS_ADDRESS) == 0 ||
-		    own->values[i] % WORD != 0)
-			continue;
-		target->count = mu_subject_bytes(symbols, own->values[i],
-				    target->values, sizeof(target->values)) /
-		    WORD;
-		judge_all(symbols, target);
+	memset(own->is, NOT_JUDGED, sizeof(own->is));
+	memset(pointed->read, 0, sizeof(pointed->read));
+	for (i = 0; i < MU_LAYOUT_WORDS; i++)
+		pointed->targets[i].count = 0;
+}
+
+/* The words to which word I of the block points; NULL: there are none. */
+static struct words *
+target_of(struct pointed *pointed, size_t i)
+{
+	struct words *own = &pointed->own, *target = &pointed->targets[i];
+
+	if (!pointed->read[i]) {
+		pointed->read[i] = true;
+		target->symbols = own->symbols;
+		memset(target->is, NOT_JUDGED, sizeof(target->is));
+		if ((judged(own, i) & IS_ADDRESS) != 0 &&
+		    own->values[i] % WORD == 0)
+			target->count =
+			    mu_subject_bytes(own->symbols, own->values[i],
+				target->values, sizeof(target->values)) /
+			    WORD;
 	}
+	return target->count > 0 ? target : NULL;
 }
 
 /*
@@ -132,11 +148,15 @@ is_integer(uintptr_t value)
 
 /* True if the word at I can be of KIND. */
 static bool
-agrees(enum mu_layout_word kind, const struct words *words, size_t i)
+agrees(enum mu_layout_word kind, struct words *words, size_t i)
 {
-	unsigned char is = words->is[i];
-	bool address = (is & IS_ADDRESS) != 0;
+	unsigned char is;
+	bool address;
 
+	if (kind == MU_WORD_ANY)
+		return true;
+	is = judged(words, i);
+	address = (is & IS_ADDRESS) != 0;
 	if ((is & IS_NULL) != 0)
 		return true;
 	switch (kind) {
@@ -157,7 +177,6 @@ agrees(enum mu_layout_word kind, const struct words *words, size_t i)
 		return (is & (IS_TEXT | IS_EMPTY)) != 0;
 	case MU_WORD_POINTER:
 		return address;
-	case MU_WORD_ANY:
 	default:
 		return true;
 	}
@@ -205,7 +224,7 @@ weigh(enum mu_layout_word kind, unsigned char is, struct evidence *evidence)
 
 /* True if WORDS can be a structure of LAYOUT. */
 static bool
-fits(const struct mu_layout *layout, const struct words *words,
+fits(const struct mu_layout *layout, struct words *words,
     struct evidence *evidence)
 {
 	size_t i, count = words->count;
@@ -374,9 +393,9 @@ find_target(
  */
 static bool
 fits_all(struct mu_structures *structures, const struct mu_layout *layout,
-    const struct pointed *pointed, struct evidence *evidence)
+    struct pointed *pointed, struct evidence *evidence)
 {
-	const struct words *own = &pointed->own;
+	struct words *own = &pointed->own, *words;
 	const struct mu_layout *target;
 	struct evidence more;
 	size_t i;
@@ -385,16 +404,18 @@ fits_all(struct mu_structures *structures, const struct mu_layout *layout,
 	if (!fits(layout, own, evidence))
 		return false;
 	for (i = 0; i < own->count && i < layout->size / WORD; i++) {
-		target = pointed->targets[i].count == 0
+		words =
+		    layout->targets[i].size == 0 ? NULL : target_of(pointed, i);
+		target = words == NULL
 		    ? NULL
 		    : find_target(structures, &layout->targets[i]);
 		if (target == NULL && layout->words[i] == MU_WORD_OBJECT &&
-		    (own->is[i] & IS_TEXT) != 0)
+		    (judged(own, i) & IS_TEXT) != 0)
 			return false;
 		if (target == NULL)
 			continue;
 		more = (struct evidence) { .weight = 0 };
-		if (!fits(target, &pointed->targets[i], &more))
+		if (!fits(target, words, &more))
 			return false;
 		evidence->weight += more.weight > 0 ? SPECIFIC : 0;
 	}
@@ -442,7 +463,7 @@ find_best(struct mu_structures *structures, struct mu_symbols *symbols,
 	if (i == structures->count ||
 	    mu_subject_usable(structures->list[i].size) != head->size)
 		return;
-	read_pointed(symbols, head, &pointed);
+	open_pointed(symbols, head, &pointed);
 	for (; i < structures->count &&
 	     mu_subject_usable(structures->list[i].size) == head->size;
 	     i++) {

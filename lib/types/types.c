@@ -139,7 +139,7 @@ find_type(struct mu_types *types, uintptr_t held_at, struct mu_type *type)
 			*type = tagged;
 		return true;
 	}
-	if (found || mu_runtime_block_find(head, type))
+	if (found || mu_runtime_block_find(symbols, head, type))
 		return true;
 	if (mu_text_block_find(symbols, head, types->text, type)) {
 		/* What a chunk or a node has there may be old. */

@@ -141,6 +141,28 @@ for python in /usr/bin/python3 \
 		env PYTHONMALLOC=malloc "$python" $sources/objects.py
 done
 
+# Its blocks begin with their sizes, as a pool of libstdc++ does.
+name="a program of C"
+cat >"$work/sizes.c" <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+size_t *block;
+int main(void)
+{
+	block = calloc(1, 30000);
+	block[0] = 30000;
+	puts("ready");
+	fflush(stdout);
+	return getchar();
+}
+END
+"${CC:-cc}" -o "$work/sizes" "$work/sizes.c" || fail "not compiled"
+hold "$work/sizes"
+"$command" -q --in-use -p "$pid" >"$work/report" 2>&1
+let_go
+has "$work/report" '30008 bytes'
+has_no "$work/report" exceptions
+
 # Of the names that are probable the first one is right mostly. Programs in which
 # nothing has a type are there to mislead.
 name="first names"
