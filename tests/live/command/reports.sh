@@ -66,6 +66,11 @@ run 23 --backtrace -- "$work/program"
 "$python" tests/live/command/reports.py "$work/out" "$at" add \
 	>"$work/read" 2>&1 || fail "$(cat "$work/read")"
 [ "$(stat -c %a "$work/out/sarif")" = 600 ] || fail "mode"
+if command -v go >/dev/null; then
+	go tool pprof -raw "$work/out/pprof" >"$work/answer" 2>&1
+	like "$work/answer" 'lost_objects/count lost_space/bytes\[dflt\]'
+	like "$work/answer" "add .*program.c:$at"
+fi
 if command -v xmllint >/dev/null; then
 	xmllint --noout "$work/out/junit" 2>"$work/answer" || fail "XML"
 fi
