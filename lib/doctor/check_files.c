@@ -60,7 +60,8 @@ check_allocator(
 	else if (strncmp(target->allocator, "libmimalloc", 11) == 0)
 		mu_finding_add(findings, MU_WARNING, "allocator",
 		    "process %d has mimalloc (%s), which is read if it is"
-		    " release 2.0.9 to 2.4.1 without MI_SECURE and MI_DEBUG",
+		    " release 2.0.9 to 2.4.1 or 3.0.3 to 3.4.3 without"
+		    " MI_SECURE and MI_DEBUG",
 		    target->pid, target->allocator);
 	else if (strncmp(target->allocator, "libtcmalloc", 11) == 0)
 		mu_finding_add(findings, MU_WARNING, "allocator",

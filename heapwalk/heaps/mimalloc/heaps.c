@@ -1,11 +1,12 @@
 /*
- * Heaps (mi_heap_t): a thread has one, and those that it made, and lists them.
- * A heap counts its pages, so that none is missed: the heaps of each thread of
- * which a page was found are compared, and of the first thread. What is in no
- * heap is abandoned: its thread ended.
+ * Heaps (mi_heap_t, since 3.2 mi_theap_t): a thread has one, and those that it
+ * made, and lists them. A heap counts its pages, so that none is missed: the
+ * heaps of each thread of which a page was found are compared, and of the first
+ * thread. What is in no heap is abandoned: its thread ended, or in mimalloc 3
+ * it is full.
  *
- * A heap has a list of freed blocks, of which their pages do not know
- * (thread_delayed_free).
+ * In mimalloc 2 a heap has a list of freed blocks, of which their pages do not
+ * know (thread_delayed_free).
  */
 #include <string.h>
 
@@ -40,8 +41,9 @@ page_of(const struct mu_mi_walk *walk, uintptr_t address)
 static enum mu_status
 take_delayed(struct mu_mi_walk *walk, uintptr_t heap)
 {
+	size_t delayed = walk->mi.layout->delayed_free;
 	uintptr_t block =
-	    mu_word_at(walk->snap, heap + walk->mi.layout->delayed_free);
+	    delayed == 0 ? 0 : mu_word_at(walk->snap, heap + delayed);
 	struct mu_mi_page *page;
 	const char *view;
 
@@ -68,16 +70,22 @@ compare(const void *left, const void *right)
 	return a->thread < b->thread ? -1 : a->thread > b->thread;
 }
 
-/* The PAGES of HEAP are in segments of its own thread. */
+/*
+ * The PAGES of HEAP are of its own thread, of which mimalloc 3 has the number
+ * at the begin of mi_tld_t.
+ */
 static bool
 is_thread(const struct mu_mi_walk *walk, uintptr_t heap,
     const struct owner *pages, size_t count)
 {
+	const struct mu_mi_layout *layout = walk->mi.layout;
 	const struct mu_snapshot *snap = walk->snap;
-	uintptr_t thread =
-	    mu_word_at(snap, heap + walk->mi.layout->heap_thread);
 	uintptr_t tld = mu_word_at(snap, heap);
-	uintptr_t backing = mu_word_at(snap, tld + MU_MI_TLD_BACKING);
+	uintptr_t thread = mu_word_at(
+	    snap, mu_mi_has_arenas(layout) ? tld : heap + layout->heap_thread);
+	uintptr_t backing = layout->tld_backing == 0
+	    ? heap
+	    : mu_word_at(snap, tld + layout->tld_backing);
 
 	return count == 0 ||
 	    (thread != 0 && mu_word_at(snap, backing) == tld &&
@@ -114,7 +122,8 @@ check_thread(struct mu_mi_walk *walk, uintptr_t tld, const struct owner *pages,
     size_t count)
 {
 	const struct mu_snapshot *snap = walk->snap;
-	uintptr_t heap = mu_word_at(snap, tld + MU_MI_TLD_HEAPS), seen = 0;
+	uintptr_t heap = mu_word_at(snap, tld + walk->mi.layout->tld_heaps);
+	uintptr_t seen = 0;
 	size_t first, end, steps = 0, found = 0;
 	enum mu_status status = MU_OK;
 
@@ -143,7 +152,7 @@ owner_of(const struct mu_mi_walk *walk, const struct mu_mi_page *page)
 	return (struct owner) {
 		.heap = page->heap,
 		.tld = page->heap == 0 ? 0 : mu_word_at(walk->snap, page->heap),
-		.thread = walk->segments[page->segment].thread,
+		.thread = page->thread,
 	};
 }
 
@@ -160,8 +169,8 @@ mu_mi_heaps_check(struct mu_mi_walk *walk)
 	for (i = 0; i < walk->num_pages; i++)
 		pages[i] = owner_of(walk, &walk->pages[i]);
 	/* The first thread, if no page of it was found, too. */
-	pages[i] =
-	    (struct owner) { .tld = mu_word_at(walk->snap, walk->mi.main) };
+	pages[i] = (struct owner) { .tld = mu_word_at(walk->snap,
+					mu_mi_main(walk->snap, &walk->mi)) };
 	mu_sort(pages, count, sizeof(*pages), compare);
 	for (i = 0; status == MU_OK && i < count; i = end) {
 		for (end = first = i;

@@ -1,6 +1,6 @@
 /*
- * Read a heap of mimalloc: the pages of its segments, less the blocks that are
- * free. Either all that mimalloc counts agrees or the heap is refused.
+ * Read a heap of mimalloc: its pages, less the blocks that are free. Either all
+ * that mimalloc counts agrees or the heap is refused.
  */
 #include "heapwalk/heaps/mimalloc/mimalloc.h"
 
@@ -42,6 +42,19 @@ add_all(struct mu_heap *heap, const struct mu_mi_walk *walk,
 }
 
 static enum mu_status
+read_headers(struct mu_mi_walk *walk)
+{
+	enum mu_status status;
+
+	if (!mu_mi_has_arenas(walk->mi.layout))
+		return mu_mi_segments_read(walk);
+	status = mu_mi_arenas_read(walk);
+	if (status == MU_OK)
+		status = mu_mi_map_read(walk);
+	return status == MU_OK ? mu_mi_arenas_check(walk) : status;
+}
+
+static enum mu_status
 detect(struct mu_heap_member *member, const struct mu_snapshot *snap,
     struct mu_arena *arena, struct mu_why *why)
 {
@@ -64,7 +77,7 @@ list(struct mu_heap *heap, const struct mu_heap_member *member,
 	enum mu_status status;
 
 	mu_ranges_open(&walk.owned, arena);
-	status = mu_mi_segments_read(&walk);
+	status = read_headers(&walk);
 	if (status == MU_OK)
 		status = mu_mi_pages_read(&walk);
 	if (status == MU_OK)

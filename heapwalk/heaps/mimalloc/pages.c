@@ -1,5 +1,5 @@
 /*
- * Pages of a segment. mimalloc counts the blocks of a page that are in use, or
+ * Pages. mimalloc counts the blocks of a page that are in use, or
  * freed by a thread that does not own the page; those in its lists free and
  * local_free are the rest.
  */
@@ -17,56 +17,23 @@ wrong(const struct mu_mi_walk *walk, uintptr_t page, const char *rule)
 	    "mimalloc's page at %p has %s", (void *)page, rule);
 }
 
-/* Before 2.1.4 a block of MI_HUGE_BLOCK_SIZE or more has all of its page. */
-static void
-read_size(const struct mu_mi_layout *layout, const char *view,
-    struct mu_range slices, struct mu_mi_page *page)
-{
-	page->size = mu_view_word(view + layout->block_size);
-	page->used = mu_view_word(view + layout->used);
-	if (!mu_mi_is_narrow(layout)) {
-		page->used = (uint16_t)page->used;
-		page->range.begin = mu_view_word(view + layout->page_start);
-		return;
-	}
-	page->size = (uint32_t)page->size;
-	page->used = (uint32_t)page->used;
-	if (page->size == MU_MI_HUGE)
-		page->size = mu_range_size(slices);
-	page->range.begin =
-	    slices.begin + mu_mi_start(layout->starts, page->size);
-}
-
 enum mu_status
-mu_mi_page_add(
-    struct mu_mi_walk *walk, const char *view, struct mu_range slices)
+mu_mi_page_add(struct mu_mi_walk *walk, struct mu_mi_page *page,
+    size_t reserved, struct mu_range slices)
 {
-	const struct mu_mi_layout *layout = walk->mi.layout;
-	size_t reserved = mu_view_u16(view + MU_MI_PAGE_RESERVED);
-	struct mu_mi_page page = {
-		.capacity = mu_view_u16(view + MU_MI_PAGE_CAPACITY),
-		.free = mu_view_word(view + MU_MI_PAGE_FREE),
-		.local_free = mu_view_word(view + layout->local_free),
-		.thread_free = mu_view_word(view + layout->thread_free) &
-		    ~(uintptr_t)MU_MI_DELAYED,
-		.heap = mu_view_word(view + layout->heap),
-		.segment = walk->num_segments - 1,
-	};
-
-	read_size(layout, view, slices, &page);
 	/* Until it has its first blocks a page may be of anything. */
-	if (page.capacity == 0 && page.used == 0 && page.free == 0)
+	if (page->capacity == 0 && page->used == 0 && page->free == 0)
 		return MU_OK;
-	if (page.capacity > reserved || page.used > page.capacity ||
-	    page.size == 0 || page.range.begin % 8 != 0 || page.size % 8 != 0 ||
-	    !mu_range_has(slices, page.range.begin) ||
-	    reserved != (slices.end - page.range.begin) / page.size)
+	if (page->capacity > reserved || page->used > page->capacity ||
+	    page->size == 0 || page->range.begin % 8 != 0 ||
+	    page->size % 8 != 0 || !mu_range_has(slices, page->range.begin) ||
+	    reserved > (slices.end - page->range.begin) / page->size)
 		return wrong(walk, slices.begin, "an impossible size");
-	page.range.end = page.range.begin + page.capacity * page.size;
+	page->range.end = page->range.begin + page->capacity * page->size;
 	if (!mu_arena_room(walk->memory, walk->pages, walk->num_pages,
 		walk->max_pages, 256))
 		return mu_heap_no_memory(walk->why);
-	walk->pages[walk->num_pages++] = page;
+	walk->pages[walk->num_pages++] = *page;
 	return MU_OK;
 }
 

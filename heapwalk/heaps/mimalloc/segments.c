@@ -1,8 +1,8 @@
 /*
- * Segments: memory aligned to 32 MiB that begins with a header. A segment has
- * its own address in its cookie, so that the data of programs is none. One that
- * is free (_mi_segment_cache_push(), _mi_arena_free()) may keep its header: it
- * has no page in use.
+ * Segments, of mimalloc 2: memory aligned to 32 MiB that begins with a header.
+ * A segment has its own address in its cookie, so that the data of programs is
+ * none. One that is free (_mi_segment_cache_push(), _mi_arena_free()) may keep
+ * its header: it has no page in use.
  */
 #include "heapwalk/heaps/listing.h"
 #include "heapwalk/heaps/mimalloc/heap.h"
@@ -56,6 +56,51 @@ is_empty(const char *slice)
 	return mu_view_u32(slice + MU_MI_PAGE_WORD) >> 16 == 0;
 }
 
+/* Before 2.1.4 a block of MI_HUGE_BLOCK_SIZE or more has all of its page. */
+static void
+read_size(const struct mu_mi_layout *layout, const char *view,
+    struct mu_range slices, struct mu_mi_page *page)
+{
+	page->size = mu_view_word(view + layout->block_size);
+	page->used = mu_view_word(view + layout->used);
+	if (!mu_mi_is_narrow(layout)) {
+		page->used = (uint16_t)page->used;
+		page->range.begin = mu_view_word(view + layout->page_start);
+		return;
+	}
+	page->size = (uint32_t)page->size;
+	page->used = (uint32_t)page->used;
+	if (page->size == MU_MI_HUGE)
+		page->size = mu_range_size(slices);
+	page->range.begin =
+	    slices.begin + mu_mi_start(layout->starts, page->size);
+}
+
+/* The page of the SLICES of a segment of THREAD; its header is at VIEW. */
+static enum mu_status
+add_page(struct mu_mi_walk *walk, const char *view, struct mu_range slices,
+    uintptr_t thread)
+{
+	const struct mu_mi_layout *layout = walk->mi.layout;
+	size_t reserved = mu_view_u16(view + MU_MI_PAGE_RESERVED);
+	struct mu_mi_page page = {
+		.capacity = mu_view_u16(view + MU_MI_PAGE_CAPACITY),
+		.free = mu_view_word(view + MU_MI_PAGE_FREE),
+		.local_free = mu_view_word(view + layout->local_free),
+		.thread_free = mu_view_word(view + layout->thread_free) &
+		    ~(uintptr_t)MU_MI_DELAYED,
+		.heap = mu_view_word(view + layout->heap),
+		.thread = thread,
+	};
+
+	read_size(layout, view, slices, &page);
+	if (page.capacity > 0 && mu_range_has(slices, page.range.begin) &&
+	    page.size > 0 &&
+	    reserved != (slices.end - page.range.begin) / page.size)
+		return wrong(walk, slices.begin, "a page of another size");
+	return mu_mi_page_add(walk, &page, reserved, slices);
+}
+
 /*
  * The slices follow each other without a gap, the first are the header's. Those
  * of a huge page may be more than have entries.
@@ -82,9 +127,10 @@ read_slices(struct mu_mi_walk *walk, uintptr_t segment, const char *view,
 			continue;
 		pages++;
 		empty += is_empty(slice);
-		status = mu_mi_page_add(walk, slice,
+		status = add_page(walk, slice,
 		    (struct mu_range) { segment + i * MU_MI_SLICE,
-			segment + (i + count) * MU_MI_SLICE });
+			segment + (i + count) * MU_MI_SLICE },
+		    header->thread);
 	}
 	if (status != MU_OK)
 		return status;
@@ -92,21 +138,6 @@ read_slices(struct mu_mi_walk *walk, uintptr_t segment, const char *view,
 	    (pages != 1 && i != header->entries))
 		return wrong(walk, segment, "another number of pages");
 	return MU_OK;
-}
-
-/* The mapped bytes at SEGMENT; a part of it may be inaccessible yet. */
-static size_t
-mapped(const struct mu_snapshot *snap, uintptr_t segment)
-{
-	const struct mu_mapping *mapping = mu_snapshot_mapping(snap, segment);
-	const struct mu_mapping *end = snap->mappings + snap->num_mappings;
-	uintptr_t at = segment;
-
-	for (; mapping != NULL && mapping < end && mapping->range.begin <= at &&
-	     mu_mapping_is_anonymous(mapping);
-	     mapping++)
-		at = mapping->range.end;
-	return at - segment;
 }
 
 static void
@@ -137,7 +168,7 @@ read_segment(struct mu_mi_walk *walk, uintptr_t segment, uintptr_t *next)
 	if (view == NULL)
 		return wrong(walk, segment, "no whole header");
 	read_header(layout, view, &header);
-	rule = check_header(&header, mapped(walk->snap, segment));
+	rule = check_header(&header, mu_mi_mapped(walk->snap, segment));
 	if (rule != NULL)
 		return wrong(walk, segment, rule);
 	range = (struct mu_range) { segment,
@@ -148,11 +179,6 @@ read_segment(struct mu_mi_walk *walk, uintptr_t segment, uintptr_t *next)
 		return MU_OK;
 	if (range.end > *next)
 		*next = range.end;
-	if (!mu_arena_room(walk->memory, walk->segments, walk->num_segments,
-		walk->max_segments, 64))
-		return mu_heap_no_memory(walk->why);
-	walk->segments[walk->num_segments++] =
-	    (struct mu_mi_segment) { range, header.thread };
 	walk->overhead += header.info * MU_MI_SLICE;
 	return read_slices(walk, segment, view, &header);
 }

@@ -48,17 +48,24 @@ if [ -z "${MIMALLOC_SOURCES:-}" ]; then
 	echo "SKIPPED: no MIMALLOC_SOURCES to build other mimallocs from"
 	exit 77
 fi
-for release in 2.0.9 2.1.0 2.1.2 2.1.4 2.1.7 2.1.9 2.2.2 2.2.4 2.2.7 2.3.2 2.4.1; do
+for release in 2.0.9 2.1.0 2.1.2 2.1.4 2.1.7 2.1.9 2.2.2 2.2.4 2.2.7 2.3.2 2.4.1 \
+	3.0.3 3.0.7 3.0.12 3.1.5 3.1.6 3.2.8 3.3.2 3.4.3; do
 	check_build v$release
 done
 check_build v2.0.9 -DMI_SECURE=1
 check_build v2.4.1 -DMI_SECURE=2
-for release in 2.0.6 2.0.7 3.0.1 3.1.5 3.2.8 3.3.2 3.4.3; do
+check_build v3.1.5 -DMI_SECURE=2
+check_build v3.4.3 -DMI_SECURE=2
+for release in 2.0.6 2.0.7 3.0.1 3.0.2-beta; do
 	refuse_build v$release
 done
 for option in -DMI_SECURE=3 -DMI_SECURE=4 -DMI_DEBUG=1 -DMI_PADDING=1; do
-	refuse_build v2.0.9 $option
-	refuse_build v2.2.4 $option
+	for release in 2.0.9 2.2.4 3.1.5 3.4.3; do
+		refuse_build v$release $option
+	done
 done
+refuse_build v3.1.5 -DMI_PAGE_MAP_FLAT=1
+refuse_build v3.4.3 -DMI_PAGE_MAP_FLAT=1
+refuse_build v3.4.3 -DMI_GUARDED=1
 [ $failures -eq 0 ] || exit 1
 [ $checked -gt 0 ] || exit 77

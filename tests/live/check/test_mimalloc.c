@@ -17,7 +17,9 @@ library(void)
 	const char *given = getenv("MIMALLOC");
 	static const char *const paths[] = {
 		"/usr/lib/x86_64-linux-gnu/libmimalloc.so.2",
-		"/usr/lib64/libmimalloc.so.2"
+		"/usr/lib64/libmimalloc.so.2",
+		"/usr/lib/x86_64-linux-gnu/libmimalloc.so.3",
+		"/usr/lib64/libmimalloc.so.3"
 	};
 	size_t i;
 
@@ -33,7 +35,7 @@ start(const char *threads, const char *rounds, const char *fork_word)
 {
 	test.library = library();
 	if (test.library == NULL) {
-		printf("SKIPPED: no libmimalloc.so.2\n");
+		printf("SKIPPED: no libmimalloc.so\n");
 		return false;
 	}
 	shimmed_start(&test, threads, rounds, fork_word);
@@ -72,7 +74,9 @@ static const char *const options[] = { "EAGER_COMMIT", "PAGE_RESET",
 	"PURGE_DELAY", "ALLOW_DECOMMIT", "RESERVE_OS_MEMORY",
 	"EAGER_COMMIT_DELAY", "ARENA_EAGER_COMMIT", "DISALLOW_ARENA_ALLOC",
 	"ABANDONED_RECLAIM_ON_FREE", "PURGE_DECOMMITS",
-	"TARGET_SEGMENTS_PER_THREAD" };
+	"TARGET_SEGMENTS_PER_THREAD", "PAGE_FULL_RETAIN", "PAGEMAP_COMMIT",
+	"PAGE_COMMIT_ON_DEMAND", "PAGE_RECLAIM_ON_FREE", "VISIT_ABANDONED",
+	"MAX_VABITS" };
 
 /* Each is set to what it is not by default. */
 TEST_LOOP(with_options, 0, sizeof(options) / sizeof(*options))
@@ -83,7 +87,8 @@ TEST_LOOP(with_options, 0, sizeof(options) / sizeof(*options))
 		{ "PURGE_DELAY", "0" }, { "ALLOW_DECOMMIT", "0" },
 		{ "RESERVE_OS_MEMORY", "200000" },
 		{ "EAGER_COMMIT_DELAY", "4" }, { "PURGE_DECOMMITS", "0" },
-		{ "TARGET_SEGMENTS_PER_THREAD", "2" } };
+		{ "TARGET_SEGMENTS_PER_THREAD", "2" },
+		{ "PAGE_FULL_RETAIN", "-1" }, { "MAX_VABITS", "48" } };
 	const char *value = "1";
 	char name[64];
 	size_t i;
@@ -106,6 +111,7 @@ TEST_LOOP(a_fork, 0, 2)
 
 /* Addresses of a page with used and free blocks, and of what it belongs to. */
 struct places {
+	struct mu_mimalloc mi;
 	const struct mu_mi_layout *layout;
 	uintptr_t heap, tld, page, segment, free;
 };
@@ -123,16 +129,21 @@ find_places(struct places *at)
 	uintptr_t queue;
 	size_t i;
 
+	at->mi = *mi;
 	at->layout = mi->layout;
 	at->heap = mi->main;
-	at->tld = word_at(mi->main);
+	if (at->layout->tld_backing == 0)
+		at->heap = word_at(mi->main + MU_MI3_HEAP_HEAPS);
+	at->tld = word_at(at->heap);
 	queue = at->heap + at->layout->queues;
-	for (i = 0; i < MU_MI_QUEUES; i++, queue += MU_MI_QUEUE_SIZE) {
+	for (i = 0; i < MU_MI_QUEUES; i++, queue += at->layout->queue_size) {
 		at->page = word_at(queue);
 		at->segment = at->page & ~(uintptr_t)(MU_MI_SEGMENT - 1);
 		if (at->page == 0)
 			continue;
-		at->free = word_at(at->page + MU_MI_PAGE_FREE);
+		at->free = word_at(at->page +
+		    (mu_mi_has_arenas(at->layout) ? MU_MI3_PAGE_FREE
+						  : MU_MI_PAGE_FREE));
 		if (at->free != 0 &&
 		    (uint16_t)word_at(at->page + at->layout->used) != 0)
 			return;
@@ -152,6 +163,82 @@ start_damaged(struct places *at)
 	return true;
 }
 
+static void
+damage(const struct places *at)
+{
+	const struct mu_mi_layout *layout = at->layout;
+	const struct shimmed_damage damages[] = {
+		{ at->page, 1 },                            /* slices */
+		{ at->page, 1ull << 40 },                   /* their offset */
+		{ at->page + MU_MI_PAGE_WORD, 1 << 16 },    /* capacity */
+		{ at->page + MU_MI_PAGE_WORD, 1ull << 32 }, /* reserved */
+		{ at->page + MU_MI_PAGE_FREE, 1 },
+		{ at->page + MU_MI_PAGE_FREE, 1ull << 40 },
+		{ at->segment + layout->segment_used, 1 },
+		{ at->segment + layout->segment_abandoned, 1ull << 40 },
+		{ at->segment + layout->segment_cookie, 1 },
+		{ at->segment + layout->segment_slices, 1ull << 40 },
+		{ at->segment + layout->segment_slices, MU_MI_SLICES },
+		{ at->segment + layout->segment_info, 2 },
+		{ at->segment + layout->segment_entries, 1 },
+		{ at->segment + layout->segment_thread, 64 },
+		{ at->heap + layout->heap_thread, 64 },
+		{ at->heap + layout->heap_cookie, 1 },
+		{ at->heap + layout->delayed_free, 64 },
+		{ at->tld + layout->tld_backing, 64 },
+	};
+	shimmed_must_be_refused(
+	    &test, damages, sizeof(damages) / sizeof(*damages));
+}
+
+/* The word of the map for the page with the blocks at START. */
+static uintptr_t
+place_in_map(const struct mu_mimalloc *mi, uintptr_t start)
+{
+	uintptr_t part = word_at(
+	    mi->map.begin + (start >> MU_MI3_MAP_SHIFT) * sizeof(start));
+
+	return part +
+	    start % (1ull << MU_MI3_MAP_SHIFT) / MU_MI_SLICE * sizeof(start);
+}
+
+/* The same of mimalloc 3. */
+static void
+damage_3(const struct places *at)
+{
+	const struct mu_mimalloc *mi = &at->mi;
+	const struct mu_mi_layout *layout = at->layout;
+	uintptr_t memid = at->page + layout->page_memid, arena = word_at(memid);
+	uintptr_t map = place_in_map(mi, at->free);
+	const struct shimmed_damage damages[] = {
+		{ at->page, 64 },                        /* thread */
+		{ at->page, word_at(at->page) },         /* none */
+		{ at->page + layout->used, 1 << 16 },    /* capacity */
+		{ at->page + layout->used, 1ull << 47 }, /* reserved */
+		{ at->page + MU_MI3_PAGE_FREE, 1 },
+		{ at->page + MU_MI3_PAGE_FREE, 1ull << 40 },
+		{ at->page + layout->page_start, 1 },
+		{ at->page + layout->page_start, 1ull << 24 },
+		{ memid, MU_MI_SLICE },
+		{ memid + MU_MI3_MEMID_INDEX, 1 },
+		{ memid + MU_MI3_MEMID_INDEX, 1ull << 62 }, /* count */
+		{ memid + MU_MI3_MEMID_KIND, 1 },
+		{ memid + MU_MI3_MEMID_KIND, 2 },
+		{ arena + MU_MI3_ARENA_SUBPROC, 64 },
+		{ arena + layout->arena_slices, 1ull << 40 },
+		{ arena + layout->arena_slices + 8, 1ull << 12 },
+		{ map, 8 },
+		{ map, word_at(map) },
+		{ map + 8, word_at(map) ^ word_at(map + 8) ^ 64 },
+		{ mi->map.begin, 4096 },
+		{ mi->subproc + layout->subproc_arenas, MU_MI_SLICE },
+		{ mi->subproc + layout->subproc_arenas, arena },
+		{ at->tld, 64 },
+	};
+	shimmed_must_be_refused(
+	    &test, damages, sizeof(damages) / sizeof(*damages));
+}
+
 TEST(damage_is_refused)
 {
 	struct places at;
@@ -160,39 +247,27 @@ TEST(damage_is_refused)
 		return;
 	const struct mu_mi_layout *layout = at.layout;
 	const struct shimmed_damage damages[] = {
-		{ at.page, 1 },                            /* slices */
-		{ at.page, 1ull << 40 },                   /* their offset */
-		{ at.page + MU_MI_PAGE_WORD, 1 << 16 },    /* capacity */
-		{ at.page + MU_MI_PAGE_WORD, 1ull << 32 }, /* reserved */
-		{ at.page + MU_MI_PAGE_FREE, 1 },
-		{ at.page + MU_MI_PAGE_FREE, 1ull << 40 },
 		{ at.page + layout->local_free, 64 },
 		{ at.page + layout->thread_free, 64 },
 		{ at.page + layout->used, 1 },
 		{ at.page + layout->heap, 64 },
+		{ at.page + layout->block_size, 8 },
 		{ at.free, 1 },
 		{ at.free, 1ull << 40 },
-		{ at.segment + layout->segment_used, 1 },
-		{ at.segment + layout->segment_abandoned, 1ull << 40 },
-		{ at.segment + layout->segment_cookie, 1 },
-		{ at.segment + layout->segment_slices, 1ull << 40 },
-		{ at.segment + layout->segment_slices, MU_MI_SLICES },
-		{ at.segment + layout->segment_info, 2 },
-		{ at.segment + layout->segment_entries, 1 },
-		{ at.segment + layout->segment_thread, 64 },
 		{ at.heap, 64 },
 		{ at.heap + layout->heap_pages, 1 },
-		{ at.heap + layout->heap_thread, 64 },
-		{ at.heap + layout->heap_cookie, 1 },
-		{ at.heap + layout->delayed_free, 64 },
 		{ at.heap + layout->heap_next, 64 },
 		{ at.heap + layout->heap_next, at.heap },
-		{ at.tld + MU_MI_TLD_BACKING, 64 },
-		{ at.tld + MU_MI_TLD_HEAPS, 64 },
-		{ at.tld + MU_MI_TLD_HEAPS, word_at(at.tld + MU_MI_TLD_HEAPS) },
+		{ at.tld + layout->tld_heaps, 64 },
+		{ at.tld + layout->tld_heaps,
+		    word_at(at.tld + layout->tld_heaps) },
 	};
 	shimmed_must_be_refused(
 	    &test, damages, sizeof(damages) / sizeof(*damages));
+	if (mu_mi_has_arenas(layout))
+		damage_3(&at);
+	else
+		damage(&at);
 	must_be_right();
 }
 
@@ -224,7 +299,7 @@ TEST(a_page_that_is_made)
 	uintptr_t slices, word;
 	struct places at;
 
-	if (!start_damaged(&at))
+	if (!start_damaged(&at) || mu_mi_has_arenas(at.layout))
 		return;
 	slices = find_free_slices(&at) + at.layout->block_size;
 	word = word_at(slices);
@@ -271,7 +346,7 @@ TEST(huge_pages)
 		return;
 	ck_assert_int_eq(shimmed_read(&test), MU_OK);
 	mapping = (struct mu_mapping *)mu_snapshot_mapping(
-	    &test.keeper.snap, at.segment);
+	    &test.keeper.snap, at.free);
 	ck_assert_ptr_nonnull(mapping);
 	mapping->inode = 7;
 	mapping->name = "/anon_hugepage (deleted)";
@@ -305,17 +380,17 @@ TEST(blocks_without_size)
 	struct places at;
 	size_t i;
 
-	if (!start_damaged(&at))
+	if (!start_damaged(&at) || mu_mi_has_arenas(at.layout))
 		return;
 	for (i = 1; i < MU_MI_QUEUES - 2; i++) {
-		queue = at.heap + at.layout->queues + i * MU_MI_QUEUE_SIZE;
+		queue = at.heap + at.layout->queues + i * at.layout->queue_size;
 		if (i >= 10 && page == 0)
 			page = word_at(queue);
 		if (page == 0 || page != word_at(queue)) {
 			shimmed_set(&test, queue, 0);
 			continue;
 		}
-		shimmed_set(&test, queue + MU_MI_QUEUE_BLOCK, 0);
+		shimmed_set(&test, queue + mu_mi_queue_block(at.layout), 0);
 		shimmed_set(&test, page + at.layout->block_size, 0);
 	}
 	ck_assert_uint_ne(page, 0);
@@ -332,15 +407,25 @@ TEST(any_damage)
 	if (!start_damaged(&at))
 		return;
 	const struct mu_mi_layout *layout = at.layout;
+	const struct mu_mimalloc *mi = &at.mi;
+	bool arenas = mu_mi_has_arenas(layout);
+	uintptr_t info =
+	    arenas ? word_at(at.page + layout->page_memid) : at.segment;
+	uintptr_t map = arenas ? place_in_map(mi, at.free) : at.page;
 	const struct mu_range ranges[] = {
-		{ at.segment, at.segment + layout->slices },
-		{ at.segment,
-		    at.segment + layout->slices + 16 * layout->page_size },
+		{ info, info + (arenas ? 512 : layout->slices) },
+		{ info,
+		    info +
+			(arenas ? 65536
+				: layout->slices + 16 * layout->page_size) },
 		{ at.page, at.page + layout->page_size },
 		{ at.heap, at.heap + layout->queues },
 		{ at.heap, at.heap + 512 },
 		{ at.tld, at.tld + 64 },
 		{ at.free & ~(uintptr_t)0xfff, (at.free | 0xfff) + 1 },
+		{ map, map + 64 },
+		{ arenas ? mi->subproc : at.heap,
+		    (arenas ? mi->subproc : at.heap) + 512 },
 	};
 	shimmed_damage_any(
 	    &test, ranges, sizeof(ranges) / sizeof(*ranges), count);

@@ -190,11 +190,12 @@ else
 	    "$command" -- env LD_PRELOAD="$path" "$work/plain"
 fi
 
-# mimalloc 2.0.9 to 2.4.1 is read, by the library, too.
+# mimalloc 2.0.9 to 2.4.1 and 3.0.3 to 3.4.3 is read, by the library, too.
 path=$(ldconfig -p 2>/dev/null |
-	sed -n "s/.*libmimalloc\.so\.2 .*x86-64.*=> //p" | head -n 1)
+	sed -n "s/.*libmimalloc\.so\.[23] .*x86-64.*=> //p" | head -n 1)
+path=${MIMALLOC:-$path}
 if [ -z "$path" ]; then
-	skipped "no mimalloc 2"
+	skipped "no mimalloc"
 else
 	found_mi='10240 bytes in 10 allocations unreachable'
 	expect "mimalloc preloaded" "$found_mi" preloaded "$path" "$work/plain"
