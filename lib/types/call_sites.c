@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/types/block_size.h"
 #include "lib/types/subject.h"
 #include "mu/arch/call_site.h"
 #include "mu/array.h"
@@ -347,11 +348,10 @@ mu_call_sites_find(struct mu_call_sites *sites, struct mu_symbols *symbols,
 
 	read_sites(sites, symbols);
 	sites->text[0] = '\0';
-	first = first_of(sites, size != 0 ? size : mu_subject_least(usable));
+	first = first_of(sites, size != 0 ? size : mu_block_least(usable));
 	for (i = first; i < sites->count; i++) {
-		if (size != 0
-			? sites->list[i].size != size
-			: mu_subject_usable(sites->list[i].size) != usable)
+		if (size != 0 ? sites->list[i].size != size
+			      : sites->list[i].size > usable)
 			break;
 		if (asked++ == LINES_ASKED ||
 		    !line_at(

@@ -1,7 +1,9 @@
 #include "lib/types/declared.h"
 
+#include "lib/types/block_size.h"
+
 #define WORD sizeof(uintptr_t)
-#define TAIL 16 /* bytes that malloc() may add to a block */
+#define TAIL 16 /* bytes that malloc() of glibc may add to a block */
 
 const struct mu_declared_field *
 mu_declared_field_at(const struct mu_declared *declared, size_t offset)
@@ -25,14 +27,10 @@ mu_declared_field_at(const struct mu_declared *declared, size_t offset)
 	return open;
 }
 
-static uint64_t
-usable(uint64_t size)
-{
-	return size <= 24 ? 24 : ((size + 8 + 15) & ~(uint64_t)15) - 8;
-}
-
 bool
 mu_declared_fits(uint64_t size, size_t block)
 {
-	return usable(size) == block || usable(size) + TAIL == block;
+	return mu_block_has_size(size, block) ||
+	    (mu_block_of_chunk(block) && block > TAIL + 8 &&
+		mu_block_has_size(size, block - TAIL));
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/types/block_size.h"
 #include "lib/types/container_part.h"
 #include "lib/types/plain_name.h"
 #include "lib/types/text_block.h"
@@ -453,19 +454,17 @@ static void
 find_best(struct mu_structures *structures, struct mu_symbols *symbols,
     const struct mu_block_head *head, struct best *best)
 {
-	size_t i = first_of(structures, mu_subject_least(head->size));
+	size_t i = first_of(structures, mu_block_least(head->size));
 	const struct mu_layout *layout;
 	struct best asked = { .count = 0 };
 	struct pointed pointed;
 	struct evidence evidence;
 
 	*best = (struct best) { .count = 0 };
-	if (i == structures->count ||
-	    mu_subject_usable(structures->list[i].size) != head->size)
+	if (i == structures->count || structures->list[i].size > head->size)
 		return;
 	open_pointed(symbols, head, &pointed);
-	for (; i < structures->count &&
-	     mu_subject_usable(structures->list[i].size) == head->size;
+	for (; i < structures->count && structures->list[i].size <= head->size;
 	     i++) {
 		layout = layout_of(structures, &structures->list[i]);
 		if (layout == NULL ||
@@ -486,8 +485,7 @@ has_size(uint64_t structure, size_t size, size_t stride)
 {
 	if (stride != 0)
 		return structure == stride;
-	return mu_subject_usable(structure) == size ||
-	    mu_subject_usable(structure) + 16 == size;
+	return mu_declared_fits(structure, size);
 }
 
 bool
@@ -499,11 +497,12 @@ mu_structure_confirms(struct mu_structures *structures, const char *name,
 	bool found = false;
 	size_t i;
 
-	if (!is_ready(structures))
+	/* Sizes of other allocators are too far apart to prove a structure. */
+	if (!is_ready(structures) || (stride == 0 && !mu_block_of_chunk(size)))
 		return false;
 	i = first_of(structures,
 	    stride != 0     ? stride
-		: size > 40 ? mu_subject_least(size - 16)
+		: size > 40 ? mu_block_least(size) - 16
 			    : 0);
 	for (; i < structures->count; i++) {
 		known = &structures->list[i];
@@ -584,9 +583,8 @@ mu_structure_size(
 
 	if (!is_ready(structures))
 		return 0;
-	i = first_of(structures, mu_subject_least(usable));
-	for (; i < structures->count &&
-	     mu_subject_usable(structures->list[i].size) == usable;
+	i = first_of(structures, mu_block_least(usable));
+	for (; i < structures->count && structures->list[i].size <= usable;
 	     i++) {
 		if (structures->list[i].hash != hash)
 			continue;

@@ -32,18 +32,4 @@ size_t mu_subject_bytes(const struct mu_symbols *symbols, uintptr_t address,
  */
 bool mu_subject_is_own(const struct mu_loaded *loaded);
 
-/* What malloc(SIZE) of glibc lets a program use: 24, 40, 56 ... bytes. */
-static inline uint64_t
-mu_subject_usable(uint64_t size)
-{
-	return size <= 24 ? 24 : ((size + 8 + 15) & ~(uint64_t)15) - 8;
-}
-
-/* The least size for which malloc() lets it use as many bytes as that. */
-static inline uint64_t
-mu_subject_least(uint64_t usable)
-{
-	return usable <= 24 ? 0 : usable - 15;
-}
-
 #endif

@@ -91,6 +91,16 @@ play "clang++ -O2 -g, libc++" containers.cc 20 \
 	clang++ -O2 -g -stdlib=libc++
 play_c "gcc -O0 -g" $sources/structures.c 80 gcc -O0 -g
 play_c "clang -O2 -g" $sources/structures.c 80 clang -O2 -g
+# Sizes of other allocators tell less.
+for library in libjemalloc.so.2 libmimalloc.so.2 libtcmalloc_minimal.so.4; do
+	file=$("${CC:-cc}" -print-file-name=$library)
+	name="structures.c, $library"
+	if [ ! -e "$file" ] || [ ! -e "$work/program" ]; then
+		echo "SKIPPED: $name: not here"
+	else
+		check_process 80 env LD_PRELOAD="$file" "$work/program"
+	fi
+done
 for seed in 1 3; do
 	python3 $sources/generate.py $seed >"$work/generated.c"
 	play_c "gcc -g, seed $seed" "$work/generated.c" 40 gcc -O1 -g

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/types/block_size.h"
+#include "lib/types/declared.h"
 #include "lib/types/types.h"
 #include "tests/support/suite.h"
 
@@ -277,6 +279,33 @@ TEST_LOOP(random_memory, 0, 20)
 		} else
 			ck_assert_ptr_null(type.name);
 	}
+}
+
+/* Of glibc, musl, a mapping of glibc, and of jemalloc's classes. */
+TEST(sizes_of_blocks)
+{
+	static const struct sample {
+		uint64_t block, least;
+	} samples[] = { { 8, 0 }, { 12, 0 }, { 16, 0 }, { 24, 0 }, { 40, 25 },
+		{ 56, 41 }, { 1032, 1017 }, { 28, 13 }, { 44, 29 }, { 32, 17 },
+		{ 48, 33 }, { 128, 113 }, { 160, 129 }, { 192, 161 },
+		{ 320, 257 }, { 4096, 3585 }, { 5120, 4097 },
+		{ 135152, 131057 } };
+	size_t i;
+
+	for (i = 0; i < sizeof(samples) / sizeof(*samples); i++) {
+		ck_assert_uint_eq(
+		    mu_block_least(samples[i].block), samples[i].least);
+		ck_assert(
+		    mu_block_has_size(samples[i].block, samples[i].block));
+		ck_assert(
+		    !mu_block_has_size(samples[i].block + 1, samples[i].block));
+	}
+	/* The rest of a chunk of glibc may be added. */
+	ck_assert(mu_declared_fits(25, 56));
+	ck_assert(!mu_declared_fits(24, 56));
+	ck_assert(mu_declared_fits(0, 40));
+	ck_assert(!mu_declared_fits(16, 48));
 }
 
 SUITE(.setup = set_up, .teardown = tear_down);
