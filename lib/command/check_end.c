@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -73,7 +74,9 @@ open_memory(struct ending *ending, struct mu_why *why)
 		.page_size = (size_t)sysconf(_SC_PAGESIZE),
 		.window = MU_REMOTE_WINDOW,
 	};
+	char program[PATH_MAX];
 
+	mu_proc_program(tid, program, sizeof(program));
 	ending->memory = open_file(tid, "mem");
 	ending->pagemap = open_file(tid, "pagemap");
 	if (ending->memory < 0 || ending->pagemap < 0)
@@ -83,7 +86,7 @@ open_memory(struct ending *ending, struct mu_why *why)
 	source.memory = ending->memory;
 	source.pagemap = source.shared_pagemap = ending->pagemap;
 	mu_reaped_open(&ending->reaped, snap->mappings, snap->num_mappings,
-	    source.page_size, ending->pagemap);
+	    source.page_size, ending->pagemap, program);
 	return mu_remote_memory_open(&snap->memory, &ending->remote, &source,
 	    snap->mappings, snap->num_mappings,
 	    mu_analysis_limit(ending->check, NULL, 3), &ending->arena, why);

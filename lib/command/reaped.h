@@ -2,8 +2,9 @@
  * Tell whether the kernel is freeing the memory of a process that still exists.
  *
  * When a memory cgroup or the machine is full, the kernel frees the memory of a
- * process that is ending (oom_reaper, from 2 s after on). The process stays as
- * long as its tracer holds it, with page tables that are empty.
+ * process that is ending (oom_reaper, from 2 s after on; process_mrelease(2) at
+ * any time). The process stays as long as its tracer holds it, with page tables
+ * that are empty.
  *
  * A read of a page that was never touched would tell the same (MMF_UNSTABLE),
  * but where the kernel has no shared page of zeros it allocates one in the full
@@ -26,15 +27,17 @@
 struct mu_reaped {
 	uintptr_t pages[MU_REAPED_PAGES];
 	size_t count, page_size;
-	int pagemap; /* the caller's */
+	int pagemap;    /* the caller's */
+	bool has_begun; /* some were freed before they could be noted */
 };
 
 /*
  * Note pages of a stopped process that has these mappings, COUNT of them in
- * the order of addresses. PAGEMAP is its file in /proc.
+ * the order of addresses. PAGEMAP is its file in /proc, PROGRAM the name of the
+ * file that it runs.
  */
 void mu_reaped_open(struct mu_reaped *reaped, const struct mu_mapping *mappings,
-    size_t count, size_t page_size, int pagemap);
+    size_t count, size_t page_size, int pagemap, const char *program);
 
 /*
  * True if memory of the process may be gone that it had. If this is false, all

@@ -119,7 +119,7 @@ has_musl(const struct mu_mapping *mappings, size_t count)
 	size_t i;
 
 	for (i = 0; i < count; i++)
-		if (mu_musl_is_named(&mappings[i]))
+		if (mappings[i].executable && mu_musl_is_named(&mappings[i]))
 			return true;
 	return false;
 }
@@ -297,8 +297,8 @@ mu_doctor_files_read(struct mu_doctor_target *target)
 			    "%.*s", (int)sizeof(target->allocator) - 1,
 			    foreign);
 		read_elf(target, find_libc(mappings, count));
-		target->has_musl =
-		    target->libc[0] == '\0' && has_musl(mappings, count);
+		target->has_musl = target->libc[0] == '\0' &&
+		    !target->is_static && has_musl(mappings, count);
 		if (!target->is_silent)
 			read_detail(target, mappings, count);
 	} else

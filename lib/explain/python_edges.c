@@ -71,7 +71,7 @@ mu_python_links_of(
 	links.begin = has_old_head(type, block)
 	    ? block->range.begin
 	    : block->range.begin + type->offset - 2 * WORD;
-	links.end = links.begin + 2 * WORD;
+	links.end = block->range.begin + type->offset;
 	return links;
 }
 

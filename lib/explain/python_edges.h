@@ -34,8 +34,8 @@ bool mu_python_class_find(
     const struct mu_snapshot *snap, const uintptr_t *head, size_t before);
 
 /*
- * Where the collector's words of BLOCK are; empty: it has none, or it is not
- * proven that it has.
+ * Where the collector's words of BLOCK are, links first; empty: it has none, or
+ * it is not proven that it has.
  */
 struct mu_range mu_python_links_of(
     const struct mu_explaining *explaining, const struct mu_block *block);

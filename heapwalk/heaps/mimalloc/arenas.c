@@ -9,6 +9,9 @@
 #include "heapwalk/heaps/view.h"
 #include "heapwalk/subject/classify.h"
 
+/* Of 600 heaps in 100 GiB there are 15 million. */
+#define BITMAP_WORDS ((size_t)1 << 26)
+
 static enum mu_status
 wrong(const struct mu_mi_walk *walk, uintptr_t arena, const char *rule)
 {
@@ -127,9 +130,9 @@ mu_mi_arena_has(const struct mu_snapshot *snap, const struct mu_mimalloc *mi,
 		   1) != 0;
 }
 
-/* Add the bits that HEAP has of each arena. */
+/* Add the bits that HEAP has of each arena, in at most *LEFT words. */
 static enum mu_status
-count_bits(struct mu_mi_walk *walk, uintptr_t heap)
+count_bits(struct mu_mi_walk *walk, uintptr_t heap, size_t *left)
 {
 	struct mu_mi_arena *arena = walk->arenas;
 	const struct mu_mi_arena *end = arena + walk->num_arenas;
@@ -144,9 +147,10 @@ count_bits(struct mu_mi_walk *walk, uintptr_t heap)
 		words = (mu_range_size(arena->range) / MU_MI_SLICE + 63) / 64;
 		view = mu_snapshot_view(walk->snap,
 		    bitmap + MU_MI3_BITMAP_CHUNKS, words * sizeof(bitmap));
-		if (view == NULL)
+		if (view == NULL || words > *left)
 			return wrong(walk, arena->range.begin,
-			    "a bitmap that cannot be read");
+			    "a bitmap that cannot be read, or too many");
+		*left -= words;
 		for (i = 0; i < words; i++)
 			arena->bits += mu_popcount(
 			    mu_view_word(view + i * sizeof(bitmap)));
@@ -161,10 +165,10 @@ count_heaps(struct mu_mi_walk *walk)
 	const struct mu_snapshot *snap = walk->snap;
 	uintptr_t subproc = walk->mi.subproc, heap;
 	enum mu_status status = MU_OK;
-	size_t i;
+	size_t i, left = BITMAP_WORDS;
 
 	if (walk->mi.layout->tld_backing != 0)
-		return count_bits(walk, 0);
+		return count_bits(walk, 0, &left);
 	heap = mu_word_at(snap, subproc + MU_MI3_SUBPROC_HEAPS);
 	for (i = 0; status == MU_OK && heap != 0; i++) {
 		if (i == MU_MI3_HEAPS || mu_word_at(snap, heap) != subproc)
@@ -172,7 +176,7 @@ count_heaps(struct mu_mi_walk *walk)
 			    "mimalloc's heap at %p has another place in its"
 			    " list",
 			    (void *)heap);
-		status = count_bits(walk, heap);
+		status = count_bits(walk, heap, &left);
 		heap = mu_word_at(snap, heap + MU_MI3_HEAP_NEXT);
 	}
 	return status;

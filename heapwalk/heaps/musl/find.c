@@ -2,6 +2,8 @@
  * Find the context without symbols: distributions strip them. It begins with
  * the secret, 64 random bits (AT_RANDOM), which the first area has, too.
  */
+#include <string.h>
+
 #include "heapwalk/heaps/musl/heap.h"
 #include "heapwalk/subject/classify.h"
 #include "heapwalk/subject/each_word.h"
@@ -71,7 +73,7 @@ mu_musl_is_named(const struct mu_mapping *mapping)
 {
 	const char *name = mu_path_base(mapping->name);
 
-	return mu_starts_with(name, "libc.") || mu_starts_with(name, "ld-musl");
+	return strcmp(name, "libc.so") == 0 || mu_starts_with(name, "ld-musl");
 }
 
 /* The variables of a program may be large: those of libc come first. */

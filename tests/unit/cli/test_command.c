@@ -316,7 +316,7 @@ is_reaped(const struct mu_mapping *mappings, size_t count, char *freed)
 	struct mu_reaped reaped;
 	bool is_gone;
 
-	mu_reaped_open(&reaped, mappings, count, page, pagemap);
+	mu_reaped_open(&reaped, mappings, count, page, pagemap, "/program");
 	if (freed != NULL)
 		ck_assert_int_eq(madvise(freed, page, MADV_DONTNEED), 0);
 	is_gone = mu_is_reaped(&reaped);
@@ -348,11 +348,22 @@ TEST(reaped)
 	/* The lowest and the stack count, whatever lies between. */
 	ck_assert(!is_reaped(parts, PARTS, memory + 19 * page));
 	ck_assert(is_reaped(parts, PARTS, memory + 23 * page));
+	memory[23 * page] = 1;
 	/* Of those without a name only the lowest. */
 	parts[1].name = parts[2].name = "";
 	ck_assert(!is_reaped(parts, PARTS, memory + 5 * page));
 	ck_assert(is_reaped(parts, PARTS, memory + 3 * page));
 	parts[3].shared = true;
 	ck_assert(!is_reaped(parts, PARTS, memory + 7 * page));
+	/* It has begun: with the stack, or with the program. */
+	parts[4].name = "/program";
+	parts[4].inode = 1;
+	ck_assert(!is_reaped(parts, PARTS, NULL));
+	madvise(memory + 9 * page, page, MADV_DONTNEED);
+	ck_assert(is_reaped(parts, PARTS, NULL));
+	memory[9 * page] = 1;
+	ck_assert(!is_reaped(parts, PARTS, NULL));
+	madvise(memory + 23 * page, page, MADV_DONTNEED);
+	ck_assert(is_reaped(parts, PARTS, NULL));
 	munmap(memory, 2 * PARTS * page);
 }
