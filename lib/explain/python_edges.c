@@ -279,6 +279,24 @@ cut_hashes(struct cutting *cutting, const struct mu_block *block)
 	mark_hashed(cutting, block, keys.first, &keys, false);
 }
 
+/* What malloc adds to a table keeps old words. */
+static void
+cut_table_end(struct cutting *cutting, const struct mu_block *block)
+{
+	struct mu_range added = block->range;
+	struct mu_python_keys keys;
+	uint64_t bytes;
+	size_t first;
+
+	if (mu_graph_parts(cutting->explaining->graph, block->number, &first) >
+		0 ||
+	    !mu_python_keys_read(block->view, mu_range_size(added), &keys) ||
+	    !mu_python_keys_head(block->view, &keys, &bytes))
+		return;
+	added.begin += (bytes + WORD - 1) / WORD * WORD;
+	cut_words(cutting, block, added);
+}
+
 bool
 mu_python_is_weak(const struct mu_explaining *explaining, uint32_t number)
 {
@@ -432,8 +450,10 @@ cut_edges(void *ctx, const struct mu_block *block)
 		drop_chance(cutting, block);
 	else if (is_free(cutting, block))
 		drop(cutting, block->number, is_in_use);
-	else
+	else {
 		cut_hashes(cutting, block);
+		cut_table_end(cutting, block);
+	}
 	return !mu_deadline_passed(
 	    &explaining->deadline, 4 + mu_range_size(block->range) / 64);
 }

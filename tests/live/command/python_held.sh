@@ -10,6 +10,7 @@ word() {
 }
 
 cat >"$work/program.py" <<'END'
+import ctypes
 import gc
 import sys
 import weakref
@@ -65,6 +66,23 @@ def tell():
           "garbage", hex(id(garbage[10])), "data", hex(id(garbage[10].data)))
 
 
+def old_word(address):
+    """A dictionary whose table has 208 of 216 bytes, ADDRESS behind these."""
+    libc = ctypes.CDLL(None)
+    libc.malloc.restype = ctypes.c_void_p
+    libc.free.argtypes = [ctypes.c_void_p]
+    names = ["n%d" % i for i in range(8)]
+    while True:
+        block = libc.malloc(208)
+        ctypes.c_size_t.from_address(block + 208).value = address
+        libc.free(block)
+        table = {}
+        for name in names:
+            table[name] = None
+        if ctypes.c_size_t.from_address(id(table) + 32).value == block:
+            return table
+
+
 def wait(waiting):
     yield 1
 
@@ -73,6 +91,7 @@ def keep():
     session = registry.sessions[1000]
     kept["hash"] = {id(session): None}
     kept["weak"] = weakref.ref(session)
+    kept["old"] = old_word(id(session))
     kept["plain"] = Attributes(0)
     kept["dicted"] = Attributes(0)
     kept["dicted"].__dict__  # makes its dictionary
