@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/types/block_size.h"
 #include "lib/types/containers.h"
 #include "mu/array.h"
 #include "mu/sys.h"
@@ -139,7 +140,8 @@ declare(struct asking *asking, const struct mu_type *type,
 		.name = target->name,
 		.source = MU_TYPE_DWARF,
 		.certain = agrees && type->certain && !field->one_of &&
-		    !target->extended && target->complete,
+		    !target->extended && target->complete &&
+		    mu_block_of_chunk(hold->size),
 		.id = target->id,
 	};
 }

@@ -6,6 +6,7 @@
 #include "lib/explain/typed_fit.h"
 #include "lib/explain/typed_proof.h"
 #include "lib/explain/typed_variables.h"
+#include "lib/types/block_size.h"
 
 #define WORD sizeof(uintptr_t)
 #define ROUNDS 1000 /* of questions */
@@ -189,6 +190,7 @@ follow(struct walk *walk, const struct edge *edge,
 	    mu_typed_fits_one(target, size)) {
 		type.certain = edge->certain && !edge->field->one_of &&
 		    !target->extended && target->complete &&
+		    mu_block_of_chunk(size) &&
 		    !mu_typed_is_roomy(target, size) &&
 		    mu_typed_is_confirmed(
 			walk->typed, target, &block, walk->deadline);

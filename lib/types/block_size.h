@@ -10,7 +10,10 @@
 
 #define MU_BLOCK_PAGE 4096 /* the smallest there is */
 
-/* Blocks of glibc have 24, 40, 56 ... bytes, unless they have a mapping. */
+/*
+ * Blocks of glibc have 24, 40, 56 ... bytes, unless they have a mapping. Others
+ * are too far apart for their sizes to prove a type.
+ */
 static inline bool
 mu_block_of_chunk(uint64_t block)
 {

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "lib/types/block_size.h"
 #include "lib/types/declared.h"
 
 #define WORD sizeof(uintptr_t)
@@ -283,8 +284,9 @@ find_instance(struct mu_gobjects *gobjects, const struct mu_symbols *symbols,
 			    ? MU_COUNTER_GOBJECT
 			    : MU_COUNTER_NONE,
 			/* A larger block may be a structure with one in it. */
-			.certain = mu_declared_fits(
-			    before + data.instance_size, head->size),
+			.certain = mu_block_of_chunk(head->size) &&
+			    mu_declared_fits(
+				before + data.instance_size, head->size),
 			.offset = before,
 		};
 		gobjects->instance_size = data.instance_size;

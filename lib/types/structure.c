@@ -497,7 +497,6 @@ mu_structure_confirms(struct mu_structures *structures, const char *name,
 	bool found = false;
 	size_t i;
 
-	/* Sizes of other allocators are too far apart to prove a structure. */
 	if (!is_ready(structures) || (stride == 0 && !mu_block_of_chunk(size)))
 		return false;
 	i = first_of(structures,

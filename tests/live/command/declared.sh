@@ -19,6 +19,7 @@ share() {
 }
 
 # SOURCE NAMED BYTES COMPILER FLAG...
+preload=''
 play() {
 	name="$4 $5 $6, ${1##*/}" source=$1 named=$2 bytes=$3
 	shift 3
@@ -34,7 +35,7 @@ play() {
 	fi
 	[ -z "$shared" ] || share
 	checked=$((checked + 1))
-	hold "$work/program"
+	hold env LD_PRELOAD="$preload" "$work/program"
 	"$command" -q --format=json --in-use '--why=1000:*' -p "$pid" \
 	    >"$work/report"
 	python3 $sources/compare.py "$said" "$work/report" "$named" \
@@ -72,6 +73,15 @@ else
 	shared=1
 	play $sources/objects.cc 90 90 g++ -O2 -g -std=c++17
 	play $sources/structures.c 80 80 gcc -O2 -g -std=gnu11
+fi
+
+# Structures of several sizes have blocks of one.
+shared=''
+preload=$("${CC:-cc}" -print-file-name=libjemalloc.so.2)
+if [ -e "$preload" ]; then
+	play $sources/structures.c 80 40 gcc -O0 -g -std=gnu11
+else
+	echo "SKIPPED: no libjemalloc.so.2"
 fi
 
 [ $failures -eq 0 ] || exit 1
