@@ -126,10 +126,10 @@ declare(struct asking *asking, const struct mu_type *type,
 		return;
 	}
 	count = hold->size / target->size;
-	if (!mu_declared_fits(target->size, hold->size)) {
+	if (!mu_block_fits(target->size, hold->size)) {
 		if (row->name == NULL && count > 1 &&
 		    (!field->one_of || field->pieces) &&
-		    mu_declared_fits(count * target->size, hold->size))
+		    mu_block_fits(count * target->size, hold->size))
 			declare_row(asking, target,
 			    mu_lost_hold_mixed(hold) ? 0 : count, row);
 		return;
@@ -172,7 +172,7 @@ find_node(struct asking *asking, const struct mu_lost_hold *hold,
 		    ? NULL
 		    : layout_of(asking, other->type);
 		if (target != NULL && !target->node_base &&
-		    mu_declared_fits(target->size, hold->size))
+		    mu_block_fits(target->size, hold->size))
 			return other;
 	}
 	return field;

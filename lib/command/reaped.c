@@ -60,7 +60,7 @@ void
 mu_reaped_open(struct mu_reaped *reaped, const struct mu_mapping *mappings,
     size_t count, size_t page_size, int pagemap, const char *program)
 {
-	bool is_stack, is_program, seen = false, written = false;
+	bool is_stack, is_program, is_noted, seen = false, written = false;
 	const struct mu_mapping *mapping;
 	uintptr_t page;
 	size_t i;
@@ -74,14 +74,15 @@ mu_reaped_open(struct mu_reaped *reaped, const struct mu_mapping *mappings,
 		is_stack = strcmp(mapping->name, "[stack]") == 0;
 		is_program =
 		    mapping->inode != 0 && strcmp(mapping->name, program) == 0;
-		if (!is_stack && !is_program && !counts(reaped, mapping))
+		is_noted = is_stack || counts(reaped, mapping);
+		if (!is_noted && !is_program)
 			continue;
 		page = own_page(
 		    mapping, page_size, pagemap, is_stack || is_program);
 		seen |= is_program;
 		written |= is_program && page != 0;
 		reaped->has_begun |= is_stack && page == 0;
-		if (page != 0 && (is_stack || counts(reaped, mapping)))
+		if (page != 0 && is_noted)
 			reaped->pages[reaped->count++] = page;
 	}
 	reaped->has_begun |= seen && !written;

@@ -264,37 +264,45 @@ mark_hashed(const struct cutting *cutting, const struct mu_block *table,
  * tp_subclasses are the addresses of types.
  */
 static void
-cut_hashes(struct cutting *cutting, const struct mu_block *block)
+cut_hashes(struct cutting *cutting, const struct mu_block *block,
+    const struct mu_python_keys *keys)
 {
-	struct mu_python_keys keys;
+	size_t key = keys->first + keys->key;
 
-	if (!mu_python_keys_read(
-		block->view, mu_range_size(block->range), &keys) ||
-	    keys.key == 0 ||
-	    !mark_hashed(cutting, block, keys.first, &keys, true))
+	if (keys->key == 0 ||
+	    !mark_hashed(cutting, block, keys->first, keys, true))
 		return;
-	mark_hashed(cutting, block, keys.first + keys.key, &keys, false);
-	mark_hashed(cutting, block, keys.first + keys.key + WORD, &keys, false);
+	mark_hashed(cutting, block, key, keys, false);
+	mark_hashed(cutting, block, key + WORD, keys, false);
 	drop(cutting, block->number, is_hashed);
-	mark_hashed(cutting, block, keys.first, &keys, false);
+	mark_hashed(cutting, block, keys->first, keys, false);
 }
 
 /* What malloc adds to a table keeps old words. */
 static void
-cut_table_end(struct cutting *cutting, const struct mu_block *block)
+cut_added(struct cutting *cutting, const struct mu_block *block,
+    const struct mu_python_keys *keys)
 {
 	struct mu_range added = block->range;
-	struct mu_python_keys keys;
-	uint64_t bytes;
 	size_t first;
 
 	if (mu_graph_parts(cutting->explaining->graph, block->number, &first) >
-		0 ||
-	    !mu_python_keys_read(block->view, mu_range_size(added), &keys) ||
-	    !mu_python_keys_head(block->view, &keys, &bytes))
+	    0)
 		return;
-	added.begin += (bytes + WORD - 1) / WORD * WORD;
+	added.begin += (keys->bytes + WORD - 1) / WORD * WORD;
 	cut_words(cutting, block, added);
+}
+
+static void
+cut_table(struct cutting *cutting, const struct mu_block *block)
+{
+	struct mu_python_keys keys;
+
+	if (!mu_python_keys_read(
+		block->view, mu_range_size(block->range), &keys))
+		return;
+	cut_hashes(cutting, block, &keys);
+	cut_added(cutting, block, &keys);
 }
 
 bool
@@ -450,10 +458,8 @@ cut_edges(void *ctx, const struct mu_block *block)
 		drop_chance(cutting, block);
 	else if (is_free(cutting, block))
 		drop(cutting, block->number, is_in_use);
-	else {
-		cut_hashes(cutting, block);
-		cut_table_end(cutting, block);
-	}
+	else
+		cut_table(cutting, block);
 	return !mu_deadline_passed(
 	    &explaining->deadline, 4 + mu_range_size(block->range) / 64);
 }

@@ -1,11 +1,12 @@
 #include "lib/explain/typed_fit.h"
 
+#include "lib/types/block_size.h"
+
 #include <string.h>
 
 #define WORD sizeof(uintptr_t)
-#define TAIL ((size_t)16) /* bytes that malloc() may add to a block */
-#define TEXT_LEAST 3      /* letters that are hardly a number */
-#define EXTENDED_LEAST 4  /* objects in a row, if others begin with one */
+#define TEXT_LEAST 3     /* letters that are hardly a number */
+#define EXTENDED_LEAST 4 /* objects in a row, if others begin with one */
 
 size_t
 mu_typed_row(const struct mu_declared *declared, size_t block)
@@ -17,7 +18,7 @@ mu_typed_row(const struct mu_declared *declared, size_t block)
 	/* A pointer to what others begin with leads to one of these. */
 	if (declared->extended && count < EXTENDED_LEAST)
 		return 0;
-	return declared->scalar || mu_declared_fits(count * size, block)
+	return declared->scalar || mu_block_fits(count * size, block)
 	    ? (size_t)count
 	    : 0;
 }
@@ -36,13 +37,14 @@ mu_typed_is_linked(const struct mu_declared *declared)
 bool
 mu_typed_is_roomy(const struct mu_declared *declared, size_t size)
 {
-	return mu_declared_fits(declared->size, size - TAIL);
+	size -= MU_BLOCK_TAIL;
+	return mu_block_of_chunk(size) && mu_block_fits(declared->size, size);
 }
 
 bool
 mu_typed_fits_one(const struct mu_declared *declared, size_t size)
 {
-	return mu_declared_fits(declared->size, size) &&
+	return mu_block_fits(declared->size, size) &&
 	    !(declared->extended && mu_typed_is_roomy(declared, size));
 }
 

@@ -88,7 +88,7 @@ is_vector(const struct edge *edge, const struct mu_declared *declared,
 	    edge->value == block->range.begin && end >= edge->value &&
 	    all >= end && all > edge->value && all <= block->range.end &&
 	    (all - edge->value) % declared->size == 0 &&
-	    mu_declared_fits(all - edge->value, mu_range_size(block->range));
+	    mu_block_fits(all - edge->value, mu_range_size(block->range));
 }
 
 /*

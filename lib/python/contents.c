@@ -40,7 +40,6 @@
 struct table {
 	struct mu_python_keys keys;
 	uintptr_t address, values;
-	size_t bytes;
 };
 
 /* Words from ADDRESS, as many as there are. */
@@ -110,16 +109,14 @@ read_table(
     const struct mu_snapshot *snap, uintptr_t address, struct table *table)
 {
 	uint64_t head[MU_PYTHON_KEYS_HEAD / sizeof(uint64_t)];
-	uint64_t bytes;
 
 	*table = (struct table) { .address = address };
 	if (address % WORD != 0 ||
 	    read_words(snap, address, head, sizeof(head) / WORD) !=
 		sizeof(head) / WORD ||
-	    !mu_python_keys_head(head, &table->keys, &bytes) ||
-	    bytes > ELEMENTS_MOST)
+	    !mu_python_keys_head(head, &table->keys) ||
+	    table->keys.bytes > ELEMENTS_MOST)
 		return false;
-	table->bytes = bytes;
 	return true;
 }
 
@@ -230,7 +227,7 @@ own_bytes(
 	case MU_PYTHON_DICT:
 		if (!find_table(classes->snap, seen, &table))
 			return 0;
-		return table.values == 0 ? table.bytes
+		return table.values == 0 ? table.keys.bytes
 					 : table.keys.count * WORD;
 	case MU_PYTHON_LIST:
 		return seen->words[LIST_ROOM] < ELEMENTS_MOST

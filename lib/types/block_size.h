@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #define MU_BLOCK_PAGE 4096 /* the smallest there is */
+#define MU_BLOCK_TAIL 16
 
 /*
  * Blocks of glibc have 24, 40, 56 ... bytes, unless they have a mapping. Others
@@ -41,11 +42,18 @@ mu_block_least(uint64_t block)
 	return block - step + 1;
 }
 
-/* True if malloc(SIZE) may give BLOCK usable bytes. */
+/*
+ * True if malloc(SIZE) may give BLOCK usable bytes. In glibc these may be
+ * MU_BLOCK_TAIL more, if the rest of a chunk is too small for another one.
+ */
 static inline bool
-mu_block_has_size(uint64_t size, uint64_t block)
+mu_block_fits(uint64_t size, uint64_t block)
 {
-	return size <= block && size >= mu_block_least(block);
+	uint64_t least = mu_block_least(block);
+
+	if (mu_block_of_chunk(block) && block > 24)
+		least = mu_block_least(block - MU_BLOCK_TAIL);
+	return size <= block && size >= least;
 }
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "lib/types/block_size.h"
 #include "lib/types/declared.h"
 
 #define WORD sizeof(uintptr_t)
@@ -56,7 +57,7 @@ mu_containers_is_block(
 
 	if (usable == 0 || usable == MU_CONTAINER_ANY_SIZE)
 		return usable != 0;
-	return mu_declared_fits(size, usable) ||
+	return mu_block_fits(size, usable) ||
 	    (usable >= LARGE && size <= usable && usable - size < PAGE);
 }
 

@@ -1,9 +1,6 @@
 #include "lib/types/declared.h"
 
-#include "lib/types/block_size.h"
-
 #define WORD sizeof(uintptr_t)
-#define TAIL 16 /* bytes that malloc() of glibc may add to a block */
 
 const struct mu_declared_field *
 mu_declared_field_at(const struct mu_declared *declared, size_t offset)
@@ -25,12 +22,4 @@ mu_declared_field_at(const struct mu_declared *declared, size_t offset)
 			open = field;
 	}
 	return open;
-}
-
-bool
-mu_declared_fits(uint64_t size, size_t block)
-{
-	return mu_block_has_size(size, block) ||
-	    (mu_block_of_chunk(block) && block > TAIL + 8 &&
-		mu_block_has_size(size, block - TAIL));
 }

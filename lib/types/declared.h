@@ -118,10 +118,4 @@ struct mu_declared {
 const struct mu_declared_field *mu_declared_field_at(
     const struct mu_declared *declared, size_t offset);
 
-/*
- * True if malloc(SIZE) may return a block of BLOCK usable bytes; in glibc these
- * may be 16 more, if the rest of a chunk is too small for another one.
- */
-bool mu_declared_fits(uint64_t size, size_t block);
-
 #endif

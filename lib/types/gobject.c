@@ -285,7 +285,7 @@ find_instance(struct mu_gobjects *gobjects, const struct mu_symbols *symbols,
 			    : MU_COUNTER_NONE,
 			/* A larger block may be a structure with one in it. */
 			.certain = mu_block_of_chunk(head->size) &&
-			    mu_declared_fits(
+			    mu_block_fits(
 				before + data.instance_size, head->size),
 			.offset = before,
 		};

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "lib/types/block_size.h"
 #include "lib/types/declared.h"
 
 #define WORD sizeof(uintptr_t)
@@ -25,7 +26,7 @@ struct old_head {
 };
 
 static bool
-read_head(const struct head *head, struct mu_python_keys *keys, uint64_t *bytes)
+read_head(const struct head *head, struct mu_python_keys *keys)
 {
 	uint64_t entries;
 
@@ -46,14 +47,13 @@ read_head(const struct head *head, struct mu_python_keys *keys, uint64_t *bytes)
 		.key = head->kind == GENERAL ? WORD : 0,
 		.count = head->count,
 	};
-	*bytes = keys->first + entries * keys->stride;
+	keys->bytes = keys->first + entries * keys->stride;
 	return true;
 }
 
 /* Indices have 1, 2, 4 or 8 bytes each, as the size of the table needs. */
 static bool
-read_old_head(
-    const struct old_head *head, struct mu_python_keys *keys, uint64_t *bytes)
+read_old_head(const struct old_head *head, struct mu_python_keys *keys)
 {
 	uint64_t entries = head->size * 2 / 3, index = 1;
 
@@ -71,29 +71,24 @@ read_old_head(
 		.key = WORD,
 		.count = head->count,
 	};
-	*bytes = keys->first + entries * keys->stride;
+	keys->bytes = keys->first + entries * keys->stride;
 	return true;
 }
 
 bool
-mu_python_keys_head(
-    const void *view, struct mu_python_keys *keys, uint64_t *bytes)
+mu_python_keys_head(const void *view, struct mu_python_keys *keys)
 {
 	struct old_head old;
 	struct head head;
 
 	memcpy(&head, view, sizeof(head));
 	memcpy(&old, view, sizeof(old));
-	return read_head(&head, keys, bytes) ||
-	    read_old_head(&old, keys, bytes);
+	return read_head(&head, keys) || read_old_head(&old, keys);
 }
 
 bool
 mu_python_keys_read(const void *view, size_t size, struct mu_python_keys *keys)
 {
-	uint64_t bytes;
-
-	return size >= MU_PYTHON_KEYS_HEAD &&
-	    mu_python_keys_head(view, keys, &bytes) &&
-	    mu_declared_fits(bytes, size);
+	return size >= MU_PYTHON_KEYS_HEAD && mu_python_keys_head(view, keys) &&
+	    mu_block_fits(keys->bytes, size);
 }

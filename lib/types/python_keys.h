@@ -19,15 +19,14 @@ struct mu_python_keys {
 	size_t stride; /* from one to the next */
 	size_t key; /* bytes to the key in an entry; its value is behind it */
 	size_t count;
+	uint64_t bytes; /* of the table */
 };
 
 /*
- * Read the MU_PYTHON_KEYS_HEAD bytes at VIEW with which a table begins, and how
- * many BYTES it has. Returns false unless all numbers agree with each other.
- * Pure.
+ * Read the MU_PYTHON_KEYS_HEAD bytes at VIEW with which a table begins. Returns
+ * false unless all numbers agree with each other. Pure.
  */
-bool mu_python_keys_head(
-    const void *view, struct mu_python_keys *keys, uint64_t *bytes);
+bool mu_python_keys_head(const void *view, struct mu_python_keys *keys);
 
 /*
  * Read the table in a block with SIZE usable bytes at VIEW. Returns false

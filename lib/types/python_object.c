@@ -1,5 +1,7 @@
 #include "lib/types/python_object.h"
 
+#include "lib/types/block_size.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -209,9 +211,8 @@ is_compact_text(const uintptr_t *object, size_t room)
 	    (letter != 1 && letter != 2 && letter != 4))
 		return false;
 	length = (length + 1) * letter;
-	return mu_declared_fits(
-		   length + (ascii ? ASCII_OLD : WIDE_OLD), room) ||
-	    mu_declared_fits(length + (ascii ? ASCII_NEW : WIDE_NEW), room);
+	return mu_block_fits(length + (ascii ? ASCII_OLD : WIDE_OLD), room) ||
+	    mu_block_fits(length + (ascii ? ASCII_NEW : WIDE_NEW), room);
 }
 
 bool

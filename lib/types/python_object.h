@@ -40,7 +40,7 @@ size_t mu_python_class_before(const struct mu_python_class *class);
 
 /*
  * True if the words of a block at HEAD, of which there are three, may be the
- * collector's of up to 3.7: 32 bytes, two links and a count or a state. Pure.
+ * collector's of up to 3.7: 32 bytes, two links and a state. Pure.
  */
 bool mu_python_is_old_head(const uintptr_t *head);
 

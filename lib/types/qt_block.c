@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "lib/types/block_size.h"
 #include "lib/types/declared.h"
 
 #define USES_MAX ((uint32_t)1 << 24)
@@ -43,9 +44,9 @@ element_of(const struct mu_block_head *head, size_t header, uint64_t alloc)
 	if (alloc == 0 || alloc > head->size)
 		return 0;
 	while (size < ELEMENT_MAX &&
-	    !mu_declared_fits(header + alloc * size, head->size))
+	    !mu_block_fits(header + alloc * size, head->size))
 		size *= 2;
-	return mu_declared_fits(header + alloc * size, head->size) ? size : 0;
+	return mu_block_fits(header + alloc * size, head->size) ? size : 0;
 }
 
 /* True if COUNT letters of UTF-16 at TEXT, or the first ones, are Latin. */
@@ -73,7 +74,7 @@ name_array(const struct mu_block_head *head, size_t header, size_t size,
 		return NULL;
 	seen = head->count * sizeof(*head->words);
 	seen = seen < header ? 0 : (seen - header) / LETTER;
-	if (mu_declared_fits(header + alloc * LETTER, head->size) &&
+	if (mu_block_fits(header + alloc * LETTER, head->size) &&
 	    is_latin(text, size < seen ? size : seen))
 		return "QArrayData of a QString";
 	return "QArrayData";
@@ -105,7 +106,7 @@ find_name(unsigned version, const struct mu_block_head *head)
 		    array5.alloc & INT32_MAX);
 	if (list.begin <= list.end && list.end <= list.alloc &&
 	    list.alloc > 0 && list.alloc <= head->size &&
-	    mu_declared_fits(
+	    mu_block_fits(
 		sizeof(list) + list.alloc * sizeof(void *), head->size))
 		return "QListData::Data";
 	return NULL;

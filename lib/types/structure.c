@@ -485,7 +485,7 @@ has_size(uint64_t structure, size_t size, size_t stride)
 {
 	if (stride != 0)
 		return structure == stride;
-	return mu_declared_fits(structure, size);
+	return mu_block_fits(structure, size);
 }
 
 bool

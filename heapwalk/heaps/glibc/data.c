@@ -1,8 +1,7 @@
 #include "heapwalk/heaps/glibc/data.h"
 
-#include <string.h>
-
 #include "heapwalk/heaps/glibc/libc.h"
+#include "heapwalk/heaps/view.h"
 #include "heapwalk/subject/classify.h"
 
 #define SMALL_BINS 64        /* number of the tcache's small bins */
@@ -25,22 +24,10 @@ struct search {
 	struct mu_glibc_finds *finds;
 };
 
-static uintptr_t
-word_at(const char *view, size_t offset)
-{
-	uintptr_t word;
-
-	memcpy(&word, view + offset, sizeof(word));
-	return word;
-}
-
 static int
 int_at(const char *view, size_t offset)
 {
-	int value;
-
-	memcpy(&value, view + offset, sizeof(value));
-	return value;
+	return (int)mu_view_u32(view + offset);
 }
 
 static bool
@@ -57,8 +44,8 @@ has_empty_bin(const struct search *search, const char *view, uintptr_t at)
 	size_t i, offset = search->layout->arena_bins;
 
 	for (i = 0; i < MU_GLIBC_BINS; i++, offset += 16, self += 16) {
-		if (word_at(view, offset) == self ||
-		    word_at(view, offset + 8) == self)
+		if (mu_view_word(view + offset) == self ||
+		    mu_view_word(view + offset + 8) == self)
 			return true;
 	}
 	return false;
@@ -77,11 +64,11 @@ is_arena_in_use(const struct search *search, const char *view, uintptr_t at)
 
 	/* Most addresses fail here. */
 	if ((int_at(view, layout->arena_flags) & ~7) != 0 ||
-	    !is_chunk_address(word_at(view, layout->arena_top)))
+	    !is_chunk_address(mu_view_word(view + layout->arena_top)))
 		return false;
 	for (i = 0; i < MU_GLIBC_BINS; i++, offset += 16) {
-		if (!is_chunk_address(word_at(view, offset)) ||
-		    !is_chunk_address(word_at(view, offset + 8)))
+		if (!is_chunk_address(mu_view_word(view + offset)) ||
+		    !is_chunk_address(mu_view_word(view + offset + 8)))
 			return false;
 	}
 	return has_empty_bin(search, view, at);
@@ -98,13 +85,13 @@ is_arena_unused(const struct search *search, const char *view, uintptr_t at)
 	uintptr_t expected;
 	size_t offset;
 
-	if (word_at(view, layout->arena_next) != at)
+	if (mu_view_word(view + layout->arena_next) != at)
 		return false;
 	for (offset = 0; offset < layout->arena_size; offset += 8) {
 		expected = offset == layout->arena_next ? at
 		    : offset == layout->arena_attached  ? 1
 							: 0;
-		if (word_at(view, offset) != expected)
+		if (mu_view_word(view + offset) != expected)
 			return false;
 	}
 	return true;
@@ -118,7 +105,7 @@ is_arena_unused(const struct search *search, const char *view, uintptr_t at)
 static bool
 is_in_ring(const struct search *search, const char *view, uintptr_t at)
 {
-	uintptr_t next = word_at(view, search->layout->arena_next), owner;
+	uintptr_t next = mu_view_word(view + search->layout->arena_next), owner;
 
 	return next == at ||
 	    (next % 8 == 0 && next > search->layout->heap_header &&
@@ -174,15 +161,15 @@ static bool
 are_limits(const struct search *search, const char *view)
 {
 	size_t hp_pagesize = search->layout->par_hp_pagesize;
-	uintptr_t test = word_at(view, PAR_ARENA_TEST), thp, hp;
+	uintptr_t test = mu_view_word(view + PAR_ARENA_TEST), thp, hp;
 
 	if (test == 0 || test > UINT32_MAX ||
-	    word_at(view, PAR_ARENA_MAX) > UINT32_MAX)
+	    mu_view_word(view + PAR_ARENA_MAX) > UINT32_MAX)
 		return false;
 	if (hp_pagesize == 0)
 		return true;
-	thp = word_at(view, hp_pagesize - 8);
-	hp = word_at(view, hp_pagesize);
+	thp = mu_view_word(view + hp_pagesize - 8);
+	hp = mu_view_word(view + hp_pagesize);
 	return (thp & (thp - 1)) == 0 && (hp & (hp - 1)) == 0;
 }
 
@@ -209,11 +196,12 @@ is_par(const struct search *search, const char *view)
 	    ? layout->mmapped_tail
 	    : search->snap->memory.page_size;
 	int mmaps = int_at(view, layout->par_n_mmaps);
-	uintptr_t base = word_at(view, layout->par_sbrk_base);
+	uintptr_t base = mu_view_word(view + layout->par_sbrk_base);
 
-	if (!is_tcache_limit(search, word_at(view, layout->par_tcache_bins),
-		word_at(view, layout->par_tcache_max)) ||
-	    word_at(view, layout->par_tcache_count) > COUNT_MAX)
+	if (!is_tcache_limit(search,
+		mu_view_word(view + layout->par_tcache_bins),
+		mu_view_word(view + layout->par_tcache_max)) ||
+	    mu_view_word(view + layout->par_tcache_count) > COUNT_MAX)
 		return false;
 	/* n_mmaps, n_mmaps_max, max_n_mmaps, no_dyn_threshold */
 	if (mmaps < 0 || int_at(view, layout->par_n_mmaps + 4) < 0 ||
@@ -224,8 +212,8 @@ is_par(const struct search *search, const char *view)
 	if (!are_limits(search, view))
 		return false;
 	/* mmapped_mem, max_mmapped_mem */
-	return word_at(view, layout->par_mmapped_mem) % unit == 0 &&
-	    word_at(view, layout->par_mmapped_mem + 8) % unit == 0 &&
+	return mu_view_word(view + layout->par_mmapped_mem) % unit == 0 &&
+	    mu_view_word(view + layout->par_mmapped_mem + 8) % unit == 0 &&
 	    is_heap_base(search, base);
 }
 

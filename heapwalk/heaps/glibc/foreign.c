@@ -5,6 +5,7 @@
 #include "heapwalk/heaps/glibc/data.h"
 #include "heapwalk/heaps/glibc/libc.h"
 #include "heapwalk/heaps/glibc/messages.h"
+#include "heapwalk/heaps/view.h"
 #include "heapwalk/subject/classify.h"
 
 /* malloc/mcheck.c: struct hdr, words */
@@ -347,7 +348,7 @@ has_mcheck_root(const struct mu_snapshot *snap, struct mu_range data)
 		view = mu_snapshot_view(snap, part.begin, mu_range_size(part));
 		for (at = 0; view != NULL && at < mu_range_size(part);
 		     at += sizeof(word)) {
-			memcpy(&word, view + at, sizeof(word));
+			word = mu_view_word(view + at);
 			if (word != 0 && is_mcheck_header(snap, word))
 				return true;
 		}

@@ -3,10 +3,9 @@
  * pages of a slab, the first and the last of any other extent, in use or free.
  * An extent is taken at its first page, and all its pages must agree.
  */
-#include <string.h>
-
 #include "heapwalk/heaps/jemalloc/heap.h"
 #include "heapwalk/heaps/listing.h"
+#include "heapwalk/heaps/view.h"
 
 /* What a leaf of the tree has for a page. */
 struct leaf {
@@ -34,8 +33,8 @@ read_slab(struct mu_je_walk *walk, struct mu_je_extent *extent,
 		walk->option = "bin_shards";
 	extent->regions = (uint16_t)regions;
 	for (i = 0; i < MU_JE_REGIONS_MAX / 64; i++) {
-		memcpy(&word, edata + MU_JE_EDATA_BITMAP + i * sizeof(word),
-		    sizeof(word));
+		word =
+		    mu_view_word(edata + MU_JE_EDATA_BITMAP + i * sizeof(word));
 		if (i * 64 >= regions)
 			break;
 		last =
@@ -117,11 +116,10 @@ read_extent(struct mu_je_walk *walk, uintptr_t address,
 	    : NULL;
 	if (edata == NULL)
 		return "no description";
-	memcpy(bits, edata, sizeof(*bits));
-	*bits = mu_je_edata_bits(walk->je.release, *bits);
-	memcpy(&extent->begin, edata + MU_JE_EDATA_ADDR, sizeof(uintptr_t));
-	memcpy(&size, edata + MU_JE_EDATA_BYTES, sizeof(size));
-	size &= ~(uintptr_t)(MU_JE_PAGE - 1);
+	*bits = mu_je_edata_bits(walk->je.release, mu_view_word(edata));
+	extent->begin = mu_view_word(edata + MU_JE_EDATA_ADDR);
+	size = mu_view_word(edata + MU_JE_EDATA_BYTES) &
+	    ~(uintptr_t)(MU_JE_PAGE - 1);
 	extent->range.begin = extent->begin & ~(uintptr_t)(MU_JE_PAGE - 1);
 	if (size == 0 ||
 	    __builtin_add_overflow(
@@ -151,14 +149,13 @@ read_extent(struct mu_je_walk *walk, uintptr_t address,
 static struct leaf
 read_entry(const struct mu_je_walk *walk, const char *view)
 {
-	uint64_t word, more;
+	uint64_t word = mu_view_word(view), more;
 
-	memcpy(&word, view, sizeof(word));
 	if (walk->je.tree->entry == sizeof(word))
 		return (struct leaf) { MU_JE_LEAF_EDATA(word),
 			MU_JE_LEAF_STATE(word), MU_JE_LEAF_CLASS(word),
 			MU_JE_LEAF_SLAB(word) };
-	memcpy(&more, view + sizeof(word), sizeof(more));
+	more = mu_view_word(view + sizeof(word));
 	if (walk->je.release->extents)
 		return (struct leaf) { word, 0, MU_JE_LEAF_CLASS_EXTENT(more),
 			MU_JE_LEAF_SLAB_EXTENT(more) };

@@ -6,9 +6,8 @@
  * show it; in 5.2 there are none, and tcache_t itself is before the stacks of
  * those that the program made.
  */
-#include <string.h>
-
 #include "heapwalk/heaps/jemalloc/heap.h"
+#include "heapwalk/heaps/view.h"
 
 #define TCACHES_MAX ((size_t)1 << 20)
 #define WORD sizeof(uintptr_t)
@@ -58,9 +57,9 @@ take_stack(struct mu_je_walk *walk, struct stacks *stacks, uintptr_t tcache,
 	view = mu_snapshot_view(walk->snap, bin, MU_JE_CACHE_SIZE);
 	if (view == NULL)
 		return wrong(walk, tcache, "cannot be read");
-	memcpy(&head, view, sizeof(head));
-	memcpy(&full, view + MU_JE_CACHE_FULL, sizeof(full));
-	memcpy(&empty, view + MU_JE_CACHE_EMPTY, sizeof(empty));
+	head = mu_view_word(view);
+	full = mu_view_u16(view + MU_JE_CACHE_FULL);
+	empty = mu_view_u16(view + MU_JE_CACHE_EMPTY);
 	size = (uint16_t)(empty - full);
 	used = (uint16_t)(empty - (uint16_t)head);
 	if (size == 0 && used == 0)

@@ -5,9 +5,8 @@
  * its extent for which addresses the word is. Every other word of the root
  * leads to such memory as well. Then read all its entries.
  */
-#include <string.h>
-
 #include "heapwalk/heaps/jemalloc/heap.h"
+#include "heapwalk/heaps/view.h"
 
 #define WORD sizeof(uintptr_t)
 #define BASE_BLOCKS 128      /* of the first arena's base that are searched */
@@ -204,7 +203,6 @@ each_entry(struct mu_je_walk *walk, struct mu_range range, size_t size,
 	enum mu_status status = MU_OK;
 	struct mu_range part;
 	const char *view;
-	uint64_t word;
 	size_t at;
 
 	for (; range.begin < range.end &&
@@ -217,8 +215,7 @@ each_entry(struct mu_je_walk *walk, struct mu_range range, size_t size,
 		for (at = 0;
 		     status == MU_OK && at + size <= mu_range_size(part);
 		     at += size) {
-			memcpy(&word, view + at, sizeof(word));
-			if (word != 0)
+			if (mu_view_word(view + at) != 0)
 				status = take(walk, view + at,
 				    first +
 					((part.begin + at - begin) / size
@@ -237,7 +234,7 @@ each_child(struct mu_je_walk *walk, const char *view, unsigned bits,
 {
 	struct mu_range range;
 
-	memcpy(&range.begin, view, sizeof(range.begin));
+	range.begin = mu_view_word(view);
 	range.end = range.begin + (size << bits);
 	/* A hostile tree could have one leaf everywhere. */
 	if (walk->nodes == 0 || range.begin % MU_JE_CACHELINE != 0 ||

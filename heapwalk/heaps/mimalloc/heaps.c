@@ -8,10 +8,9 @@
  * In mimalloc 2 a heap has a list of freed blocks, of which their pages do not
  * know (thread_delayed_free).
  */
-#include <string.h>
-
 #include "heapwalk/heaps/listing.h"
 #include "heapwalk/heaps/mimalloc/heap.h"
+#include "heapwalk/heaps/view.h"
 #include "mu/sort.h"
 
 /* Of a page; tld: the data of the heap's thread (mi_tld_t). */
@@ -53,7 +52,7 @@ take_delayed(struct mu_mi_walk *walk, uintptr_t heap)
 		if (view == NULL)
 			return wrong(
 			    walk, heap, "freed blocks that are not in use");
-		memcpy(&block, view, sizeof(block));
+		block = mu_view_word(view);
 	}
 	return MU_OK;
 }

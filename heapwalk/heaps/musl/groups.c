@@ -3,8 +3,6 @@
  * own, and the slots of each size class are as many as the context counts
  * (alloc_group() and free_group()).
  */
-#include <string.h>
-
 #include "heapwalk/heaps/listing.h"
 #include "heapwalk/heaps/musl/heap.h"
 #include "heapwalk/heaps/slab.h"

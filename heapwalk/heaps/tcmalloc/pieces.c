@@ -1,6 +1,6 @@
 #include "heapwalk/heaps/tcmalloc/pieces.h"
-#include "heapwalk/heaps/listing.h"
 
+#include "heapwalk/heaps/listing.h"
 #include "heapwalk/subject/classify.h"
 
 /* Static::InitStaticVars(): two Spans are not used. */

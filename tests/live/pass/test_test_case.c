@@ -53,10 +53,9 @@ TEST(begin_and_end)
 	ck_assert_ptr_null(memunreachable_test_end());
 }
 
-/* A stale word may refer to a loss while the next test begins. */
-static void *volatile stale;
-
-TEST(blamed_once)
+/* A test that loses a block, and is blamed for it. */
+static uintptr_t
+lose_first(void)
 {
 	uintptr_t lost;
 
@@ -64,6 +63,16 @@ TEST(blamed_once)
 	lost = lose('f');
 	scrub_stack();
 	expect(memunreachable_test_end(), "first lost 1000 bytes");
+	return lost;
+}
+
+/* A stale word may refer to a loss while the next test begins. */
+static void *volatile stale;
+
+TEST(blamed_once)
+{
+	uintptr_t lost = lose_first();
+
 	stale = mu_reveal(lost);
 	ck_assert(memunreachable_test_begin("second"));
 	stale = NULL;
@@ -93,12 +102,8 @@ replace(uintptr_t lost)
 /* An object of the same class is another block. */
 TEST(same_first_word)
 {
-	uintptr_t lost;
+	uintptr_t lost = lose_first();
 
-	ck_assert(memunreachable_test_begin("first"));
-	lost = lose('f');
-	scrub_stack();
-	expect(memunreachable_test_end(), "first lost 1000 bytes");
 	replace(lost);
 	scrub_stack();
 	ck_assert(memunreachable_test_begin("second"));

@@ -44,16 +44,16 @@ TEST(indices)
 	const uint64_t places[] = { 128, 256, 32768, 65536 };
 	const size_t bytes[] = { 1, 2, 2, 4 };
 	struct mu_python_keys keys;
-	uint64_t size;
 	size_t i;
 
 	for (i = 0; i < sizeof(places) / sizeof(*places); i++) {
 		const uint64_t head[] = { 1, places[i], 0x401000,
 			places[i] * 2 / 3, 0 };
 
-		ck_assert(mu_python_keys_head(head, &keys, &size));
+		ck_assert(mu_python_keys_head(head, &keys));
 		ck_assert_uint_eq(keys.first, 40 + places[i] * bytes[i]);
-		ck_assert_uint_eq(size, keys.first + places[i] * 2 / 3 * 24);
+		ck_assert_uint_eq(
+		    keys.bytes, keys.first + places[i] * 2 / 3 * 24);
 	}
 }
 

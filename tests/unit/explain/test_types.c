@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "lib/types/block_size.h"
-#include "lib/types/declared.h"
 #include "lib/types/types.h"
 #include "tests/support/suite.h"
 
@@ -296,16 +295,15 @@ TEST(sizes_of_blocks)
 	for (i = 0; i < sizeof(samples) / sizeof(*samples); i++) {
 		ck_assert_uint_eq(
 		    mu_block_least(samples[i].block), samples[i].least);
+		ck_assert(mu_block_fits(samples[i].block, samples[i].block));
 		ck_assert(
-		    mu_block_has_size(samples[i].block, samples[i].block));
-		ck_assert(
-		    !mu_block_has_size(samples[i].block + 1, samples[i].block));
+		    !mu_block_fits(samples[i].block + 1, samples[i].block));
 	}
 	/* The rest of a chunk of glibc may be added. */
-	ck_assert(mu_declared_fits(25, 56));
-	ck_assert(!mu_declared_fits(24, 56));
-	ck_assert(mu_declared_fits(0, 40));
-	ck_assert(!mu_declared_fits(16, 48));
+	ck_assert(mu_block_fits(25, 56));
+	ck_assert(!mu_block_fits(24, 56));
+	ck_assert(mu_block_fits(0, 40));
+	ck_assert(!mu_block_fits(16, 48));
 }
 
 SUITE(.setup = set_up, .teardown = tear_down);
